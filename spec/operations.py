@@ -80,9 +80,12 @@ class Reason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """The operation took effect; `rows` are the tokens that a Read returned, None for every other operation."""
+    """The operation took effect; `rows` are the tokens that a Read returned, None for every other operation.
 
-    rows: tuple[int, ...] | None = None
+    In a target's answer a row whose bytes are not those of one token in every layer, K and V, is None.
+    """
+
+    rows: tuple[int | None, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
