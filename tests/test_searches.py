@@ -1,0 +1,117 @@
+"""Each search is given planted faults and must find them, and none where there is none."""
+
+import pytest
+
+from spec.operations import Append, Fork, New, Operation, Release, Trim, Truncate
+from tests.planted import Corrupt, DependsOnIds, Leaking, Overwriting, Raising, StaleSlots, Uncounted
+from verify.bounds import Scope
+from verify.explore import Search, StepsExhausted
+from verify.findings import describe_failure, shrunk
+from verify.induction import induction
+from verify.lockstep import replay
+from verify.machines import search_at_random
+from verify.show import failure_text
+from verify.target import Capabilities
+from verify.targets.shipped import ShippedCache
+
+TINY = Scope(2, 2, 2, 3, sinks=1)
+FAULTS = [
+    (Leaking, "PT-LEAK"),
+    (Uncounted, "PT-OWN"),
+    (Overwriting, "PT-ROWS"),
+    (Raising, "PT-TOTAL"),
+    (Corrupt, "PT-FREE"),
+]
+
+
+@pytest.mark.parametrize(("target", "rule"), FAULTS)
+def test_the_exhaustive_search_finds_a_planted_fault_by_its_rule(target: type[ShippedCache], rule: str) -> None:
+    found = Search(TINY, target).run()
+    assert not found.complete
+    assert rule in found.broken()
+
+
+@pytest.mark.parametrize(("target", "rule"), FAULTS)
+def test_the_random_search_finds_a_planted_fault_by_its_rule(target: type[ShippedCache], rule: str) -> None:
+    tally = search_at_random(target, 60, 40, shrinking=False)
+    assert tally.failure is not None
+    assert rule in {difference.rule for difference in tally.failure.differences}
+
+
+@pytest.mark.parametrize(("target", "rule"), FAULTS)
+def test_the_enumeration_of_all_small_states_finds_a_planted_fault_by_its_rule(
+    target: type[ShippedCache], rule: str
+) -> None:
+    assert rule in induction(Scope(2, 2, 2, 3, sinks=0), target.planted).broken
+
+
+def test_the_witness_of_the_exhaustive_search_is_a_shortest_one() -> None:
+    found = Search(TINY, Leaking).run()
+    assert min(len(failure.operations) for failure in found.failures) == 3
+    kinds = {tuple(type(operation) for operation in failure.operations) for failure in found.failures}
+    assert kinds == {(New, Append, Release)}
+
+
+def test_every_failure_found_at_one_depth_is_reported() -> None:
+    found = Search(TINY, Raising).run()
+    assert set(found.broken()) == {"PT-TOTAL", "UnknownRequest"}
+
+
+def test_a_fault_that_depends_on_a_page_id_is_found() -> None:
+    assert "PT-FREE" in Search(Scope(3, 2, 2, 4, raw_ids=True, sinks=0), DependsOnIds).run().broken()
+
+
+def test_a_fault_that_needs_a_stale_page_is_found() -> None:
+    assert "PT-ROWS" in Search(Scope(3, 2, 2, 4, sinks=0), StaleSlots).run().broken()
+
+
+def test_the_search_gives_the_same_counts_over_processes_as_in_one() -> None:
+    scope = Scope(3, 1, 2, 3)
+    alone, spread = Search(scope, ShippedCache).run(), Search(scope, ShippedCache, workers=3).run()
+    assert alone.complete
+    assert spread.complete
+    assert (alone.states, alone.transitions, alone.refused) == (spread.states, spread.transitions, spread.refused)
+    assert alone.situations == spread.situations
+
+
+def test_a_fault_is_found_over_processes_with_the_same_rules() -> None:
+    scope = Scope(3, 2, 2, 4, sinks=0)
+    alone, spread = Search(scope, StaleSlots).run(), Search(scope, StaleSlots, workers=2).run()
+    assert set(alone.broken()) == set(spread.broken())
+    assert alone.failures[0].operations == spread.failures[0].operations
+
+
+def test_a_budget_of_steps_ends_the_search() -> None:
+    with pytest.raises(StepsExhausted):
+        Search(TINY, ShippedCache, budget=100).run()
+    with pytest.raises(StepsExhausted):
+        search_at_random(ShippedCache, 10, 50, budget=20)
+
+
+class WithoutForks(ShippedCache):
+    """A cache that offers no fork."""
+
+    capabilities = Capabilities("no forks", frozenset({New, Append, Trim, Truncate, Release}))
+
+    def apply(self, operation: Operation) -> object:  # type: ignore[override]
+        assert not isinstance(operation, Fork)
+        return super().apply(operation)
+
+
+def test_an_operation_that_is_not_offered_is_never_asked_for_and_is_named() -> None:
+    found = Search(TINY, WithoutForks).run()  # type: ignore[arg-type]
+    assert found.complete
+    assert found.not_offered == ("Fork",)
+    assert search_at_random(WithoutForks, 20, 30).not_offered == ("Fork",)  # type: ignore[arg-type]
+
+
+def test_a_found_failure_is_shrunk_described_and_saved_as_a_witness_that_replays(tmp_path: object) -> None:
+    tally = search_at_random(Leaking, 60, 40, shrinking=False)
+    assert tally.failure is not None
+    small = shrunk(tally.failure.operations, tally.pages, tally.page_size, Leaking)
+    assert [type(operation) for operation in small] == [New, Append, Release]
+    differences = replay(small, tally.pages, tally.page_size, Leaking).differences
+    report = describe_failure(small, differences, tally.pages, tally.page_size, Leaking, folder=None)
+    text = failure_text(report)
+    assert "append(" in text
+    assert "PT-LEAK" in text

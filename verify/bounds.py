@@ -1,0 +1,85 @@
+"""All finite bounds of the searches: scopes with their pinned counts, and the profiles dev, ci and deep.
+
+A bound says how far a search looks, never what is right; the oracle in spec/ is timeless and unbounded.
+"""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """A small world that the exhaustive search covers completely.
+
+    `length` bounds the rows of a request, `sinks` their sinks (None: one more than a page has rows, so that no multiple of
+    the page is special). Page and request ids are told apart only with `raw_ids`; otherwise states that differ by a
+    renaming are one. `states` and `transitions` are the counts at the fixpoint, None where not pinned.
+    """
+
+    pages: int
+    page_size: int
+    requests: int
+    length: int
+    raw_ids: bool = False
+    sinks: int | None = None
+    states: int | None = None
+    transitions: int | None = None
+
+    @property
+    def most_rows(self) -> int:
+        """Most rows in one append: two pages and a row, so that one append crosses two page boundaries."""
+        return 2 * self.page_size + 1
+
+    @property
+    def most_sinks(self) -> int:
+        """Most sinks of a request."""
+        return self.page_size + 1 if self.sinks is None else self.sinks
+
+    def __str__(self) -> str:
+        notes = [f"sinks at most {self.sinks}"] if self.sinks is not None else []
+        notes += ["raw ids"] if self.raw_ids else []
+        return ", ".join(
+            [f"{self.pages} pages of {self.page_size}", f"{self.requests} requests", f"length {self.length}", *notes]
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """How far `pytest verify/` looks: scopes, scopes of the induction, and the random search's examples and steps.
+
+    `each` is how often the random search must have met each situation.
+    """
+
+    name: str
+    scopes: tuple[Scope, ...]
+    induction: tuple[Scope, ...]
+    examples: int
+    steps: int
+    each: int
+
+
+SMALL = (
+    Scope(2, 1, 2, 3, states=241, transitions=15_005),
+    Scope(3, 1, 2, 4, states=790, transitions=54_797),
+)
+WIDE = (
+    Scope(3, 2, 2, 4, states=2_264, transitions=159_377),
+    Scope(4, 2, 2, 5, states=6_824, transitions=528_884),
+    Scope(2, 2, 3, 4, states=4_229, transitions=461_645),
+    Scope(3, 2, 2, 4, raw_ids=True, states=17_939, transitions=1_311_532),
+)
+DEEP = (
+    Scope(4, 1, 3, 3, states=5_802, transitions=615_523),
+    Scope(3, 3, 2, 5, states=9_411, transitions=718_500),
+    Scope(4, 2, 2, 6, states=9_405, transitions=778_943),
+    Scope(3, 2, 3, 4, states=15_672, transitions=1_773_294),
+    Scope(4, 2, 3, 4, states=42_241, transitions=4_867_035),
+)
+SCOPES: tuple[Scope, ...] = (*SMALL, *WIDE, *DEEP)
+
+INDUCTION = (Scope(3, 1, 2, 3), Scope(3, 2, 2, 4))
+
+PROFILES: dict[str, Profile] = {
+    "dev": Profile("dev", SMALL, (Scope(3, 1, 2, 2),), examples=60, steps=50, each=5),
+    "ci": Profile("ci", SMALL + WIDE, INDUCTION, examples=500, steps=50, each=100),
+    "deep": Profile("deep", SCOPES, INDUCTION, examples=10_000, steps=80, each=1_000),
+}

@@ -1,0 +1,76 @@
+"""State keys of the exhaustive search: equal exactly when two joint states of oracle and target differ by a renaming.
+
+The key holds, per request, length, sinks, dropped pages and the held physical pages; per physical page which slots are
+live, stale or never written, in table order and then in free-list order, because a later operation's effect may depend
+on what a reused page still holds. Values are left out: the code is data-independent in them.
+"""
+
+from collections.abc import Hashable, Sequence
+from itertools import permutations, product
+
+from spec.page_table import State
+from verify.target import Snapshot
+
+Code = tuple[int, int]
+"""A page's slots: how many are live, and a bit for each slot that was ever written or is live."""
+
+Signature = tuple[int, int, int, tuple[Code, ...], tuple[int, ...]]
+"""What a renaming cannot change of one request: length, sinks, dropped, its pages' codes and counts."""
+
+
+def page_codes(state: State, snapshot: Snapshot, written: tuple[int, ...] | None) -> list[Code]:
+    """The code of each physical page."""
+    size = state.page_size
+    live = [0] * state.pages
+    for request, view in snapshot.requests.items():
+        truth = state.requests[request]
+        sink_pages = -(-truth.sinks // size)
+        for index, page in enumerate(view.pages):
+            logical = index if index < sink_pages else index + truth.dropped
+            live[page] = max(live[page], min(size, len(truth.rows) - logical * size))
+    bits = written or (0,) * state.pages
+    return [(rows, bits[page] | ((1 << rows) - 1)) for page, rows in enumerate(live)]
+
+
+def canonical_key(state: State, snapshot: Snapshot, written: tuple[int, ...] | None) -> Hashable:
+    """The key under renaming of request and page ids: the least over the request orders that signatures leave open."""
+    codes = page_codes(state, snapshot, written)
+    counts = snapshot.counts
+    signed: list[tuple[Signature, tuple[int, ...]]] = []
+    for request, view in snapshot.requests.items():
+        truth = state.requests[request]
+        pages = view.pages
+        held = tuple([codes[page] for page in pages])
+        owners = tuple([counts[page] for page in pages])
+        signed.append(((len(truth.rows), truth.sinks, truth.dropped, held, owners), pages))
+    signed.sort(key=lambda entry: entry[0])
+    signatures = tuple([signature for signature, _ in signed])
+    free = tuple([codes[page] for page in snapshot.free])
+    return signatures, min(map(renamed, orders(signed))), free
+
+
+def orders(signed: Sequence[tuple[Signature, tuple[int, ...]]]) -> list[list[tuple[int, ...]]]:
+    """The tables in every order that keeps the signatures sorted."""
+    if len({signature for signature, _ in signed}) == len(signed):
+        return [[pages for _, pages in signed]]
+    groups: dict[Signature, list[tuple[int, ...]]] = {}
+    for signature, pages in signed:
+        groups.setdefault(signature, []).append(pages)
+    choices = product(*(permutations(tables) for tables in groups.values()))
+    return [[table for group in choice for table in group] for choice in choices]
+
+
+def renamed(tables: list[tuple[int, ...]]) -> tuple[tuple[int, ...], ...]:
+    """The tables with pages numbered in order of first appearance."""
+    names: dict[int, int] = {}
+    return tuple([tuple([names.setdefault(page, len(names)) for page in table]) for table in tables])
+
+
+def raw_key(state: State, snapshot: Snapshot, written: tuple[int, ...] | None) -> Hashable:
+    """The key with page and request ids as they stand, for targets whose behaviour might depend on them."""
+    codes = page_codes(state, snapshot, written)
+    requests = tuple(
+        (request, len(truth.rows), truth.sinks, truth.dropped, snapshot.requests[request].pages)
+        for request, truth in sorted(state.requests.items())
+    )
+    return requests, snapshot.free, tuple(codes)

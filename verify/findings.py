@@ -1,0 +1,80 @@
+"""A failure made ready to be read and kept: shrunk, replayed, described and saved as a witness."""
+
+import hashlib
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+from spec.operations import Operation
+from spec.page_table import Request, State, released
+from spec.rules import RULES
+from verify.lockstep import Replayed, replay
+from verify.refinement import Difference
+from verify.show import BrokenRule, FailureReport, RowsLine
+from verify.shrink import shrink
+from verify.target import Factory, Snapshot
+from verify.witness import Witness, calls, save, to_json
+
+WITNESS_FOLDER = Path("reports") / "witnesses"
+
+
+def shrunk(operations: Sequence[Operation], pages: int, page_size: int, factory: Factory) -> tuple[Operation, ...]:
+    """A smaller list of operations that breaks one of the rules that this one breaks."""
+    rules = {difference.rule for difference in replay(operations, pages, page_size, factory).differences}
+
+    def breaks(candidate: Sequence[Operation]) -> bool:
+        return any(d.rule in rules for d in replay(candidate, pages, page_size, factory).differences)
+
+    return shrink(operations, breaks) if rules else tuple(operations)
+
+
+def describe_failure(
+    operations: Sequence[Operation],
+    differences: Sequence[Difference],
+    pages: int,
+    page_size: int,
+    factory: Factory,
+    folder: Path | None = WITNESS_FOLDER,
+) -> FailureReport:
+    """The report of a failure; the witness is written below `folder`, nowhere when that is None."""
+    again = replay(operations, pages, page_size, factory)
+    rules = tuple(dict.fromkeys(difference.rule for difference in differences))
+    broken = [BrokenRule(d.rule, RULES[d.rule], d.oracle, d.target) for d in differences]
+    title = f"{', '.join(rules)} broken after {len(operations)} operations on {pages} pages of {page_size} rows"
+    if not again.differences:
+        title += " (not every time: the same operations passed when they were replayed)"
+    path = None
+    if folder is not None:
+        witness = Witness(pages, page_size, tuple(operations), rules)
+        path = folder / f"{'-'.join(rules[:2])}-{digest(witness)}.json"
+        save(path, witness)
+    return FailureReport(title, tuple(calls(operations)), rows_lines(again), tuple(broken), str(path) if path else None)
+
+
+def digest(witness: Witness) -> str:
+    """Eight hex digits that name the witness by its content."""
+    return hashlib.sha256(json.dumps(to_json(witness), sort_keys=True).encode()).hexdigest()[:8]
+
+
+def rows_lines(run: Replayed) -> tuple[RowsLine, ...]:
+    """The logical rows of every request that is live before or after the last operation."""
+    ids = sorted({*run.before.requests, *run.after.requests})
+    shown = run.shown.requests if isinstance(run.shown, Snapshot) else {}
+    return tuple(
+        RowsLine(
+            request,
+            rows_text(run.before, run.before.requests.get(request)),
+            rows_text(run.after, run.after.requests.get(request)),
+            " ".join("?" if row is None else str(row) for row in shown[request].rows) if request in shown else "-",
+        )
+        for request in ids
+    )
+
+
+def rows_text(state: State, request: Request | None) -> str:
+    """The rows of a request, a dot for each released one."""
+    if request is None:
+        return "-"
+    first, stop = released(request, state.page_size)
+    hole = range(first * state.page_size, stop * state.page_size)
+    return " ".join("." if index in hole else str(token) for index, token in enumerate(request.rows)) or "(empty)"

@@ -1,0 +1,121 @@
+"""The checks of the page table as stages, cheapest first: what a mutant must get past.
+
+A stage runs on whatever `impl` the process has imported and says which rules broke; it never stops at the first rule.
+"""
+
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from verify.bounds import Scope
+from verify.explore import Failure, Search, StepsExhausted
+from verify.lockstep import replay
+from verify.refinement import Difference
+from verify.targets.shipped import ShippedCache
+from verify.witness import Witness, from_json, to_json
+
+WITNESSES = Path(__file__).parent / "witnesses"
+
+STAGE_SCOPES = (
+    Scope(2, 1, 2, 2, sinks=0),
+    Scope(3, 2, 2, 3, sinks=1),
+)
+"""Scopes of the exhaustive stage, smallest first; the stage ends at the first with a difference."""
+
+RANDOM_EXAMPLES, RANDOM_STEPS = 40, 40
+
+
+@dataclass(frozen=True, slots=True)
+class StageResult:
+    """What a stage says: pass, fail or unknown; every broken rule with what differed; the shortest witness found.
+
+    `steps` counts the operations applied, which is what step budgets are counted in; `note` says why it is unknown.
+    """
+
+    verdict: str
+    broken: dict[str, str]
+    witness: dict[str, object] | None
+    steps: int
+    note: str = ""
+
+
+def said(differences: Iterable[Difference]) -> dict[str, str]:
+    """Each broken rule with the first difference that showed it."""
+    broken: dict[str, str] = {}
+    for difference in differences:
+        broken.setdefault(difference.rule, f"oracle: {difference.oracle}; target: {difference.target}")
+    return broken
+
+
+def result(failures: Iterable[tuple[int, int, Failure]], steps: int) -> StageResult:
+    """The stage's result from failures on pools of (pages, page_size), the first of them the witness."""
+    found = list(failures)
+    broken = said(difference for _, _, failure in found for difference in failure.differences)
+    witness = None
+    if found:
+        pages, page_size, first = min(found, key=lambda item: len(item[2].operations))
+        witness = to_json(Witness(pages, page_size, first.operations, tuple(broken)))
+    return StageResult("fail" if broken else "pass", broken, witness, steps)
+
+
+def saved_witnesses() -> list[Witness]:
+    """The checked-in witnesses, by name."""
+    return [from_json(json.loads(path.read_text(encoding="utf-8"))) for path in sorted(WITNESSES.glob("*.json"))]
+
+
+def witness_stage(budget: int | None) -> StageResult:
+    """Replay the checked-in witnesses."""
+    failures: list[tuple[int, int, Failure]] = []
+    steps = 0
+    for witness in saved_witnesses():
+        run = replay(witness.operations, witness.pages, witness.page_size, ShippedCache)
+        steps += len(run.applied)
+        spend(steps, budget)
+        if run.differences:
+            failures.append((witness.pages, witness.page_size, Failure(run.applied, run.differences)))
+    return result(failures, steps)
+
+
+def exhaustive_stage(budget: int | None) -> StageResult:
+    """Search the stage's scopes to their fixpoints, or to the end of the first depth with a difference."""
+    steps = 0
+    for scope in STAGE_SCOPES:
+        search = Search(scope, ShippedCache, budget=None if budget is None else budget - steps)
+        found = search.run()
+        steps += found.transitions
+        if found.failures:
+            return result([(scope.pages, scope.page_size, failure) for failure in found.failures], steps)
+    return result([], steps)
+
+
+def unit_stage(budget: int | None) -> StageResult:
+    """Hold the event trace, the fork example and the order of the free list against their literal tables."""
+    from verify.literals import literal_differences
+
+    differences, steps = literal_differences()
+    spend(steps, budget)
+    broken = said(differences)
+    return StageResult("fail" if broken else "pass", broken, None, steps)
+
+
+def random_stage(budget: int | None) -> StageResult:
+    """Generate examples with Hypothesis, without shrinking; the same examples every time."""
+    from verify.machines import search_at_random
+
+    tally = search_at_random(ShippedCache, RANDOM_EXAMPLES, RANDOM_STEPS, shrinking=False, budget=budget)
+    return result([(tally.pages, tally.page_size, tally.failure)] if tally.failure else [], tally.steps)
+
+
+def spend(steps: int, budget: int | None) -> None:
+    """Raise StepsExhausted once more steps were taken than the budget allows."""
+    if budget is not None and steps > budget:
+        raise StepsExhausted(f"more than {budget} operations")
+
+
+STAGES: dict[str, Callable[[int | None], StageResult]] = {
+    "witness": witness_stage,
+    "exhaustive": exhaustive_stage,
+    "unit": unit_stage,
+    "random": random_stage,
+}

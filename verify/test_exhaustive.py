@@ -1,0 +1,46 @@
+"""Every reachable state of the small scopes, and every small state that satisfies the invariants."""
+
+from collections.abc import Callable
+
+from verify.bounds import Profile, Scope
+from verify.explore import Exploration, Search
+from verify.findings import describe_failure
+from verify.induction import induction
+from verify.show import failure_text
+from verify.situations import ID_USED_AGAIN, SHARED_PAGE_WRITTEN, SITUATIONS, TRUNCATE_INTO_SHARED
+from verify.summary import Summary
+from verify.targets.shipped import ShippedCache
+
+INSIDE_PAGES = {SHARED_PAGE_WRITTEN, TRUNCATE_INTO_SHARED}
+"""Situations that need a page of more than one row."""
+
+
+def test_every_reachable_state_refines_the_oracle(
+    scope: Scope, workers: int, summary: Summary, progress_line: Callable[[str], None]
+) -> None:
+    def show(found: Exploration, frontier: int) -> None:
+        progress_line(f"{scope}: depth {found.depth}, {found.states:,} states, {found.transitions:,} transitions")
+
+    found = Search(scope, ShippedCache, workers, progress=show).run()
+    summary.explorations.append(found)
+    for failure in found.failures[:1]:
+        report = describe_failure(failure.operations, failure.differences, scope.pages, scope.page_size, ShippedCache)
+        raise AssertionError(f"broken rules: {', '.join(found.broken())}\n{failure_text(report)}")
+    assert found.complete
+    assert (found.states, found.transitions) == (scope.states, scope.transitions)
+    expected = set(SITUATIONS) - {ID_USED_AGAIN} - (INSIDE_PAGES if scope.page_size == 1 else set())
+    assert expected <= set(found.situations)
+
+
+def test_every_operation_keeps_the_invariants_from_any_state_that_has_them(
+    induction_scope: Scope, summary: Summary
+) -> None:
+    found = induction(induction_scope, ShippedCache.planted)
+    summary.inductions.append(found)
+    assert not found.broken, "\n".join(f"{rule}: {where}" for rule, where in found.broken.items())
+    assert found.states > 100
+
+
+def test_the_scopes_cover_page_size_one_and_raw_ids(profile: Profile) -> None:
+    assert any(scope.page_size == 1 for scope in profile.scopes)
+    assert profile.name == "dev" or any(scope.raw_ids for scope in profile.scopes)

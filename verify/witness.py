@@ -1,0 +1,134 @@
+"""Witnesses: operation lists saved as small JSON, replayed first and in microseconds.
+
+Format, version 1: {"kvproof": "witness", "version": 1, "pages": N, "page_size": P, "rules": [...], "operations": [...]}, where an
+operation is {"op": "append", "request": 0, "tokens": [1, 2]} and alike, with the field names of spec/operations.py.
+"""
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any, get_args
+
+import jsonschema
+
+from impl.command import CommandError, write_atomically
+from impl.exit_codes import ExitCode
+from spec.operations import Append, Operation
+
+VERSION = 1
+KINDS: dict[str, type[Operation]] = {kind.__name__.lower(): kind for kind in get_args(Operation)}
+
+
+@dataclass(frozen=True, slots=True)
+class Witness:
+    """An operation list on a pool of `pages` pages of `page_size` rows, and the rules that it was saved for."""
+
+    pages: int
+    page_size: int
+    operations: tuple[Operation, ...]
+    rules: tuple[str, ...] = ()
+
+
+def operation_schema(name: str, kind: type[Operation]) -> dict[str, Any]:
+    """The JSON schema of one kind of operation."""
+    integers: dict[str, Any] = {field.name: {"type": "integer"} for field in fields(kind)}
+    if kind is Append:
+        integers["tokens"] = {"type": "array", "items": {"type": "integer"}}
+    return {
+        "type": "object",
+        "properties": {"op": {"const": name}, **integers},
+        "required": ["op", *integers],
+        "additionalProperties": False,
+    }
+
+
+SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "kvproof": {"const": "witness"},
+        "version": {"const": VERSION},
+        "pages": {"type": "integer", "minimum": 1},
+        "page_size": {"type": "integer", "minimum": 1},
+        "rules": {"type": "array", "items": {"type": "string"}},
+        "operations": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {"op": {"enum": sorted(KINDS)}},
+                "required": ["op"],
+                "allOf": [
+                    {"if": {"properties": {"op": {"const": name}}}, "then": operation_schema(name, kind)}
+                    for name, kind in KINDS.items()
+                ],
+            },
+        },
+    },
+    "required": ["kvproof", "version", "pages", "page_size", "operations"],
+}
+
+
+def to_json(witness: Witness) -> dict[str, Any]:
+    """The witness as JSON values."""
+    return {
+        "kvproof": "witness",
+        "version": VERSION,
+        "pages": witness.pages,
+        "page_size": witness.page_size,
+        "rules": list(witness.rules),
+        "operations": [operation_to_json(operation) for operation in witness.operations],
+    }
+
+
+def operation_to_json(operation: Operation) -> dict[str, Any]:
+    """One operation as JSON values."""
+    values = {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(operation).items()}
+    return {"op": type(operation).__name__.lower(), **values}
+
+
+def from_json(data: object) -> Witness:
+    """The witness that the JSON values describe; ValueError says where they are malformed."""
+    try:
+        jsonschema.validate(data, SCHEMA)
+    except jsonschema.ValidationError as error:
+        where = "/".join(str(part) for part in error.absolute_path) or "the top level"
+        raise ValueError(f"at {where}: {error.message}") from error
+    assert isinstance(data, dict)
+    operations = tuple(operation_from_json(item) for item in data["operations"])
+    return Witness(data["pages"], data["page_size"], operations, tuple(data.get("rules", ())))
+
+
+def operation_from_json(item: dict[str, Any]) -> Operation:
+    """One operation from JSON values that the schema accepts."""
+    values = {name: tuple(value) if isinstance(value, list) else value for name, value in item.items() if name != "op"}
+    kind: Callable[..., Operation] = KINDS[item["op"]]
+    return kind(**values)
+
+
+def load(path: Path) -> Witness:
+    """Read a witness; CommandError says what is wrong with the file."""
+    try:
+        return from_json(json.loads(path.read_text(encoding="utf-8")))
+    except (ValueError, OSError, RecursionError) as error:
+        raise CommandError(f"{path} is no witness: {error}", ExitCode.BROKEN) from error
+
+
+def save(path: Path, witness: Witness) -> None:
+    """Write the witness, whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_atomically(path, json.dumps(to_json(witness), indent=1) + "\n")
+
+
+def calls(operations: Sequence[Operation]) -> list[str]:
+    """The operations as plain calls, one a line: append(0, [1, 2])."""
+    return [call(operation) for operation in operations]
+
+
+def call(operation: Operation) -> str:
+    """One operation as a plain call; every argument after the request is named but an append's rows."""
+    first, *rest = fields(operation)
+    arguments = [str(getattr(operation, first.name))]
+    for field in rest:
+        value = getattr(operation, field.name)
+        arguments.append(str(list(value)) if isinstance(value, tuple) else f"{field.name}={value}")
+    return f"{type(operation).__name__.lower()}({', '.join(arguments)})"
