@@ -1,6 +1,7 @@
 """pytest for the product: the profile, what each search covered, and the closing summary."""
 
 import os
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -44,7 +45,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
     """Say what was searched, what was reached, and what was not checked."""
-    text = render_summary(config.stash[SUMMARY], width=min(terminalreporter._tw.fullwidth, 140))
+    text = render_summary(config.stash[SUMMARY], width=max(120, shutil.get_terminal_size().columns))
     if text:
         terminalreporter.section("what was checked")
         terminalreporter.write_line(text)
