@@ -1,0 +1,157 @@
+"""What every command line program here does the same way: run, end with one exit code, write its files whole."""
+
+import contextlib
+import json
+import os
+import secrets
+import stat
+import sys
+import traceback
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NoReturn
+
+import click
+
+from impl.exit_codes import ExitCode
+
+DEBUG_VARIABLE = "KVPROOF_DEBUG"
+
+
+class CommandError(Exception):
+    """A command cannot go on, for a reason that its user can act on: one clear line and the exit code that says why."""
+
+    def __init__(self, message: str, code: ExitCode = ExitCode.BROKEN) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+def run(group: click.Command, argv: Sequence[str] | None = None) -> NoReturn:
+    """Run the program and end the process with its exit code; the command's name is that of the package run with -m.
+
+    A command returns an exit code, or None for PASS. Usage errors end with 2, an interrupt with 130, a CommandError
+    with its own code, a failing file or device with 4, and anything else with 70. Each prints one line on standard
+    error; the traceback is added under --debug or KVPROOF_DEBUG=1. A reader that closes the pipe early gets no
+    verdict, hence 3.
+    """
+    _offer_debug(group)
+    try:
+        code = _invoke(group, sys.argv[1:] if argv is None else argv)
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except click.UsageError as error:
+        error.show()
+        code = ExitCode.USAGE
+    except click.ClickException as error:
+        code = _fail(error.format_message(), ExitCode.BROKEN)
+    except (KeyboardInterrupt, click.Abort):
+        code = _fail("interrupted", ExitCode.INTERRUPTED)
+    except CommandError as error:
+        code = _fail(str(error), error.code)
+    except BrokenPipeError:
+        code = ExitCode.UNKNOWN
+    except OSError as error:
+        code = _fail(f"{error.filename or 'output'}: {error.strerror or error}", ExitCode.BROKEN)
+    except SystemExit as error:
+        # rich answers a closed pipe by leaving with 1, which would read as a failed check.
+        if not isinstance(error.__context__, BrokenPipeError):
+            raise
+        code = ExitCode.UNKNOWN
+    except Exception as error:
+        code = _fail(f"internal error: {type(error).__name__}: {_first_line(error)}", ExitCode.INTERNAL)
+    _discard_unwritable_output()
+    sys.exit(code)
+
+
+def write_atomically(path: str | Path, text: str) -> None:
+    """Replace the file by `text` in UTF-8, or leave it as it was: a reader never sees half of it, whatever fails.
+
+    A device or a pipe is written in place, since renaming over it would remove it. Raises OSError.
+    """
+    target = Path(path).resolve()
+    if target.exists() and not stat.S_ISREG(target.stat().st_mode):
+        target.write_text(text, encoding="utf-8", newline="\n")
+        return
+    temporary = target.with_name(f".{target.name}.{secrets.token_hex(8)}")
+    try:
+        with open(temporary, "x", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, target)
+    except BaseException as error:
+        with contextlib.suppress(OSError):
+            temporary.unlink()
+        if isinstance(error, OSError):
+            error.filename = str(path)  # the caller knows no other name
+        raise
+
+
+def write_json(path: str, document: object) -> None:
+    """Write the document as indented JSON to the file, whole or not at all; "-" is standard output. Raises OSError."""
+    text = json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    if path != "-":
+        write_atomically(path, text)
+    elif sys.stdout is None:
+        raise CommandError("standard output is closed")
+    else:
+        # Line by line: CPython can miss that the reader has gone in the middle of one large write to a pipe.
+        sys.stdout.writelines(text.splitlines(keepends=True))
+
+
+def _invoke(group: click.Command, argv: Sequence[str]) -> int:
+    try:
+        with group.make_context(f"python -m {group.name}", list(argv)) as context:
+            result = group.invoke(context)
+    except click.exceptions.Exit as leave:
+        return leave.exit_code
+    return ExitCode.PASS if result is None else ExitCode(result)
+
+
+def _offer_debug(command: click.Command) -> None:
+    """Give the command and its subcommands --debug, unless they have it."""
+    if all(parameter.name != "debug" for parameter in command.params):
+        command.params.append(
+            click.Option(
+                ["--debug"],
+                is_flag=True,
+                expose_value=False,
+                is_eager=True,
+                callback=_remember_debug,
+                help="Show the traceback of an error.",
+            )
+        )
+    if isinstance(command, click.Group):
+        for subcommand in command.commands.values():
+            _offer_debug(subcommand)
+
+
+def _remember_debug(_context: click.Context, _parameter: click.Parameter, wanted: bool) -> None:
+    if wanted:
+        os.environ[DEBUG_VARIABLE] = "1"  # child processes follow
+
+
+def _fail(message: str, code: ExitCode) -> ExitCode:
+    """Report the exception being handled on standard error, which may be gone too."""
+    with contextlib.suppress(OSError):
+        if os.environ.get(DEBUG_VARIABLE, "0") not in ("", "0"):
+            click.echo(traceback.format_exc(), err=True, nl=False)
+        click.echo(f"error: {message}", err=True)
+    return code
+
+
+def _first_line(error: Exception) -> str:
+    return next(iter(str(error).splitlines()), "")
+
+
+def _discard_unwritable_output() -> None:
+    """Point standard streams that cannot be flushed at the null device, or the interpreter fails on them at its end."""
+    for stream in (sys.stdout, sys.stderr):
+        if stream is None:
+            continue
+        try:
+            stream.flush()
+        except OSError:
+            null = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(null, stream.fileno())
+            os.close(null)
