@@ -10,7 +10,9 @@ from impl.command import CommandError
 from impl.exit_codes import ExitCode
 from spec.operations import Append, Fork, New, Operation, Read, Release, Trim, Truncate
 from verify.shrink import shrink
-from verify.witness import Witness, calls, from_json, load, save, to_json
+from verify.suite import WITNESSES, saved_witnesses
+from verify.witness import Witness, calls, from_json, to_json
+from verify.witness_files import load, save
 
 EVERY: tuple[Operation, ...] = (
     New(0, 2),
@@ -114,3 +116,11 @@ def test_the_shrinker_stops_after_its_tries() -> None:
 
     shrink([Release(number) for number in range(64)], breaks, most_tries=3)
     assert len(tried) == 3
+
+
+def test_the_checked_in_witnesses_are_well_formed_and_in_the_form_that_is_written(tmp_path: Path) -> None:
+    paths = sorted(WITNESSES.glob("*.json"))
+    assert [load(path) for path in paths] == saved_witnesses()
+    for path in paths:
+        save(tmp_path / path.name, load(path))
+        assert (tmp_path / path.name).read_text() == path.read_text()

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from multiprocessing import get_context
 
 from spec.operations import Operation, Read, Refused
-from spec.page_table import State, initial, step
+from spec.page_table import OUT_OF_PAGES, State, initial, step
 from verify.alphabet import alphabet
 from verify.bounds import Scope
 from verify.canonical import canonical_key, raw_key
@@ -223,8 +223,9 @@ class Search:
                         out.fresh[key] = (index, operation)
             if checked.differences:
                 out.failures.append((index, operation, checked.differences))
-            for situation in reached(state, operation, expected, after):
-                out.situations[situation] += 1
+            if after is not state or expected is OUT_OF_PAGES:
+                for situation in reached(state, operation, expected, after):
+                    out.situations[situation] += 1
 
 
 def read_everything(index: int, node: Node, out: Expansion) -> None:

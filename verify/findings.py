@@ -5,16 +5,19 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
+import impl.rules
+import spec.rules
 from spec.operations import Operation
 from spec.page_table import Request, State, released
-from spec.rules import RULES
 from verify.lockstep import Replayed, replay
 from verify.refinement import Difference
 from verify.show import BrokenRule, FailureReport, RowsLine
 from verify.shrink import shrink
 from verify.target import Factory, Snapshot
-from verify.witness import Witness, calls, save, to_json
+from verify.witness import Witness, calls, to_json
+from verify.witness_files import save
 
+SENTENCES = spec.rules.RULES | impl.rules.RULES
 WITNESS_FOLDER = Path("reports") / "witnesses"
 
 
@@ -39,7 +42,7 @@ def describe_failure(
     """The report of a failure; the witness is written below `folder`, nowhere when that is None."""
     again = replay(operations, pages, page_size, factory)
     rules = tuple(dict.fromkeys(difference.rule for difference in differences))
-    broken = [BrokenRule(d.rule, RULES[d.rule], d.oracle, d.target) for d in differences]
+    broken = broken_rules(differences)
     title = f"{', '.join(rules)} broken after {len(operations)} operations on {pages} pages of {page_size} rows"
     if not again.differences:
         title += " (not every time: the same operations passed when they were replayed)"
@@ -49,6 +52,11 @@ def describe_failure(
         path = folder / f"{'-'.join(rules[:2])}-{digest(witness)}.json"
         save(path, witness)
     return FailureReport(title, tuple(calls(operations)), rows_lines(again), tuple(broken), str(path) if path else None)
+
+
+def broken_rules(differences: Sequence[Difference]) -> list[BrokenRule]:
+    """The differences with the sentences of their rules."""
+    return [BrokenRule(d.rule, SENTENCES[d.rule], d.oracle, d.target) for d in differences]
 
 
 def digest(witness: Witness) -> str:

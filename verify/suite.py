@@ -13,7 +13,7 @@ from verify.explore import Failure, Search, StepsExhausted
 from verify.lockstep import replay
 from verify.refinement import Difference
 from verify.targets.shipped import ShippedCache
-from verify.witness import Witness, from_json, to_json
+from verify.witness import Witness, parse, to_json
 
 WITNESSES = Path(__file__).parent / "witnesses"
 
@@ -61,7 +61,7 @@ def result(failures: Iterable[tuple[int, int, Failure]], steps: int) -> StageRes
 
 def saved_witnesses() -> list[Witness]:
     """The checked-in witnesses, by name."""
-    return [from_json(json.loads(path.read_text(encoding="utf-8"))) for path in sorted(WITNESSES.glob("*.json"))]
+    return [parse(json.loads(path.read_text(encoding="utf-8"))) for path in sorted(WITNESSES.glob("*.json"))]
 
 
 def witness_stage(budget: int | None) -> StageResult:

@@ -4,16 +4,12 @@ Format, version 1: {"kvproof": "witness", "version": 1, "pages": N, "page_size":
 operation is {"op": "append", "request": 0, "tokens": [1, 2]} and alike, with the field names of spec/operations.py.
 """
 
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, fields
-from pathlib import Path
 from typing import Any, get_args
 
 import jsonschema
 
-from impl.command import CommandError, write_atomically
-from impl.exit_codes import ExitCode
 from spec.operations import Append, Operation
 
 VERSION = 1
@@ -67,6 +63,8 @@ SCHEMA: dict[str, Any] = {
     "required": ["kvproof", "version", "pages", "page_size", "operations"],
 }
 
+VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
+
 
 def to_json(witness: Witness) -> dict[str, Any]:
     """The witness as JSON values."""
@@ -88,12 +86,16 @@ def operation_to_json(operation: Operation) -> dict[str, Any]:
 
 def from_json(data: object) -> Witness:
     """The witness that the JSON values describe; ValueError says where they are malformed."""
-    try:
-        jsonschema.validate(data, SCHEMA)
-    except jsonschema.ValidationError as error:
+    error = next(VALIDATOR.iter_errors(data), None)
+    if error is not None:
         where = "/".join(str(part) for part in error.absolute_path) or "the top level"
-        raise ValueError(f"at {where}: {error.message}") from error
+        raise ValueError(f"at {where}: {error.message}")
     assert isinstance(data, dict)
+    return parse(data)
+
+
+def parse(data: dict[str, Any]) -> Witness:
+    """The witness that JSON values describe which the schema is known to accept, such as a checked-in one's."""
     operations = tuple(operation_from_json(item) for item in data["operations"])
     return Witness(data["pages"], data["page_size"], operations, tuple(data.get("rules", ())))
 
@@ -103,20 +105,6 @@ def operation_from_json(item: dict[str, Any]) -> Operation:
     values = {name: tuple(value) if isinstance(value, list) else value for name, value in item.items() if name != "op"}
     kind: Callable[..., Operation] = KINDS[item["op"]]
     return kind(**values)
-
-
-def load(path: Path) -> Witness:
-    """Read a witness; CommandError says what is wrong with the file."""
-    try:
-        return from_json(json.loads(path.read_text(encoding="utf-8")))
-    except (ValueError, OSError, RecursionError) as error:
-        raise CommandError(f"{path} is no witness: {error}", ExitCode.BROKEN) from error
-
-
-def save(path: Path, witness: Witness) -> None:
-    """Write the witness, whole or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_atomically(path, json.dumps(to_json(witness), indent=1) + "\n")
 
 
 def calls(operations: Sequence[Operation]) -> list[str]:

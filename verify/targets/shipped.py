@@ -76,7 +76,7 @@ class ShippedCache:
             sink_pages = -(-planted.sinks // page_size)
             held = array("q", planted.pages)
             length = len(planted.tokens)
-            table._tables[request] = BlockTable(planted.sinks, sink_pages, length, planted.dropped, held)
+            table.tables[request] = BlockTable(planted.sinks, sink_pages, length, planted.dropped, held)
             for page in planted.pages:
                 table.counts[page] += 1
         return target
@@ -91,37 +91,34 @@ class ShippedCache:
     def observe(self) -> Snapshot:
         """Every live request with all its readable rows, read through the cache."""
         table = self.cache.table
-        requests = {request: self.view(request) for request in table.requests()}
+        requests = {request: self.view(request, entry) for request, entry in table.tables.items()}
         return Snapshot(requests, tuple(table.counts), tuple(table.free))
 
-    def view(self, request: int) -> RequestView:
+    def view(self, request: int, entry: BlockTable) -> RequestView:
         """One live request."""
-        table, size = self.cache.table, self.cache.table.page_size
-        length, dropped = table.length(request), table.dropped(request)
-        if not dropped:
+        length = entry.length
+        if not entry.dropped:
             rows = decoded(self.cache.rows(request, 0, length)) if length else ()
-            return RequestView(length, (0, 0), table.block_table(request), rows)
-        first = -(-table.sinks(request) // size)
-        stop = first + dropped
+            return RequestView(length, (0, 0), tuple(entry.pages), rows)
+        size = self.cache.table.page_size
+        first, stop = entry.sink_pages, entry.sink_pages + entry.dropped
         head = decoded(self.cache.rows(request, 0, min(length, first * size)))
         tail = decoded(self.cache.rows(request, min(length, stop * size), length))
-        return RequestView(length, (first, stop), table.block_table(request), head + tail)
+        return RequestView(length, (first, stop), tuple(entry.pages), head + tail)
 
     def image(self) -> object:
         """Tables, counts, free list and every byte of the pool."""
         table = self.cache.table
         tables = [
-            (request, table.length(request), table.sinks(request), table.dropped(request), table.block_table(request))
-            for request in table.requests()
+            (request, entry.length, entry.sinks, entry.sink_pages, entry.dropped, entry.pages[:])
+            for request, entry in table.tables.items()
         ]
         return tables, table.counts[:], table.free[:], self.cache.pool.kv.tobytes()
 
     def written(self) -> tuple[int, ...]:
-        """A slot was written when a layer's K or V in it is not zero."""
-        kv = self.cache.pool.kv
-        keys, values = kv[0, :, 0, :, 0].tolist(), kv[-1, :, 1, :, 0].tolist()
-        pairs = zip(keys, values, strict=True)
-        return tuple([sum([1 << at for at, pair in enumerate(zip(k, v, strict=True)) if any(pair)]) for k, v in pairs])
+        """A slot was written when anything in it is not zero."""
+        used = self.cache.pool.kv.any(axis=(0, 2, 4))
+        return tuple(used.dot(1 << np.arange(used.shape[1])).tolist())
 
     def clone(self) -> Self:
         """An independent copy."""
