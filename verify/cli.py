@@ -3,23 +3,30 @@
 import os
 import time
 from collections.abc import Sequence
+from pathlib import Path
 
 import click
 from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
+from impl.command import CommandError
 from impl.exit_codes import ExitCode
+from impl.schedule import ScheduleOptions
+from impl.traces import TraceError
 from spec.operations import Operation
 from verify.bounds import Scope
 from verify.explore import Exploration, Search
-from verify.findings import describe_failure, shrunk
+from verify.findings import broken_rules, describe_failure, shrunk
 from verify.lockstep import replay as replay_operations
 from verify.machines import Tally, search_at_random
 from verify.refinement import Difference
-from verify.show import facts_table, render_failure
+from verify.show import FailureReport, facts_table, render_failure
 from verify.summary import exploration_table, random_lines
 from verify.targets.shipped import ShippedCache
+from verify.targets.shipped_incremental import ShippedIncremental
+from verify.trace_replay import ReplayOptions, TraceResult, replay_trace
 from verify.witness import Witness
+from verify.witness_files import load
 
 EPILOG = "Exit codes: 0 pass, 1 fail, 2 usage, 3 unknown, 4 broken input or target, 70 internal error, 130 interrupted."
 
@@ -123,6 +130,109 @@ def fuzz(seed: int, minutes: float) -> int:
     smallest = shrunk(total.failure.operations, total.pages, total.page_size, ShippedCache)
     report_failure(console, smallest, total.failure.differences, total.pages, total.page_size)
     return verdict(console, f"a rule is broken, found with seed {batch}", ExitCode.FAIL)
+
+
+@main.command(epilog=EPILOG)
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--requests", type=click.IntRange(1), default=2000, show_default=True, help="First requests of a trace.")
+@click.option("--page", "page_size", type=click.IntRange(1), default=16, show_default=True, help="Rows of a page.")
+@click.option("--window", type=click.IntRange(1), help="Rows that a step attends, its own included.  [default: all]")
+@click.option("--pages", type=click.IntRange(1), help="Pages of the pool.  [default: as many as the trace needs]")
+@click.option(
+    "--ms-per-token", type=click.FloatRange(0), default=50.0, show_default=True, help="Time of one decode step."
+)
+@click.option(
+    "--hold", type=click.IntRange(0), default=64, show_default=True, help="Finished requests kept for sharing."
+)
+@click.option(
+    "--abort-every", type=click.IntRange(0), default=0, help="End every N-th request halfway.  [default: none]"
+)
+def replay(
+    file: Path,
+    requests: int,
+    page_size: int,
+    window: int | None,
+    pages: int | None,
+    ms_per_token: float,
+    hold: int,
+    abort_every: int,
+) -> int:
+    """Replay FILE: a saved witness, or a production request trace in the Azure or Mooncake format.
+
+    A witness says its own pool; the options are for traces. Of a trace every operation is checked: the touched request
+    with all its rows and pages and the changes of the free list each time, the whole state every 1,000 operations.
+    """
+    console = Console()
+    if is_witness(file):
+        return replay_witness(console, load(file))
+    schedule = ScheduleOptions(page_size, window, ms_per_token, hold, abort_every)
+    with activity(console) as bar:
+        task = bar.add_task(file.name)
+
+        def show(done: int, total: int, operations: int) -> None:
+            bar.update(
+                task, description=f"{file.name}: {done:,} of {total:,} requests, {operations:,} operations checked"
+            )
+
+        try:
+            found = replay_trace(file, ReplayOptions(schedule, requests, pages), ShippedIncremental, show)
+        except (TraceError, ValueError) as error:
+            raise CommandError(str(error), ExitCode.BROKEN) from error
+    console.print(facts_table(f"{file.name}, pages of {page_size} rows", trace_facts(found)))
+    if found.interrupted:
+        console.print(f"verdict: unknown, {found.note}")
+        raise KeyboardInterrupt
+    if found.differences:
+        return report_trace_failure(console, found)
+    if found.verdict != "pass":
+        return verdict(console, found.note, ExitCode.UNKNOWN)
+    return verdict(console, f"no difference in {found.checks:,} operations", ExitCode.PASS)
+
+
+def trace_facts(found: TraceResult) -> list[tuple[str, str]]:
+    """The figures of a replay, by name."""
+    did = found.figures
+    pool = f"{found.pool_pages:,} pages" + ("" if found.limited else ", never short of any")
+    return [
+        ("requests", f"{did.done:,} of {found.requests:,} done, {did.aborted:,} aborted, {did.rejected:,} never fit"),
+        ("rows appended", f"{did.rows:,}"),
+        ("pool", pool),
+        ("pages now / peak", f"{found.pages_now:,} / {found.pages_peak:,}"),
+        ("shared pages now / peak", f"{found.shared_now:,} / {found.shared_peak:,}"),
+        ("forks", f"{did.forks:,}, which shared {did.forked_rows:,} rows"),
+        (
+            "refused",
+            f"{did.refused:,}; {did.waited:,} requests waited, {did.preempted:,} preempted, {did.evicted:,} evicted",
+        ),
+        (
+            "operations checked",
+            f"{found.checks:,}, {found.rows_compared:,} rows read back; {found.whole_checks:,} whole states",
+        ),
+        ("checks a second", f"{found.checks_per_second:,.0f} over {found.seconds:.1f} s"),
+    ]
+
+
+def report_trace_failure(console: Console, found: TraceResult) -> ExitCode:
+    """Print what a trace broke, from the short witness when there is one."""
+    rules = ", ".join(dict.fromkeys(difference.rule for difference in found.differences))
+    witness = found.witness
+    if (
+        witness is not None
+        and replay_operations(witness.operations, witness.pages, witness.page_size, ShippedCache).differences
+    ):
+        smallest = shrunk(witness.operations, witness.pages, witness.page_size, ShippedCache)
+        report_failure(console, smallest, found.differences, witness.pages, witness.page_size)
+    else:
+        broken = tuple(broken_rules(found.differences))
+        render_failure(console, FailureReport(f"{rules} broken: {found.note}", (), (), broken))
+    return verdict(console, f"{rules} broken, {found.note}", ExitCode.FAIL)
+
+
+def is_witness(file: Path) -> bool:
+    """Whether the file is JSON as a whole and calls itself a kvproof file; a trace in JSON lines is not."""
+    with file.open("rb") as opened:
+        head = opened.read(4096)
+    return head.lstrip().startswith(b"{") and b'"kvproof"' in head
 
 
 def replay_witness(console: Console, witness: Witness) -> int:

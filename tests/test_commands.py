@@ -1,0 +1,179 @@
+"""The command lines end with the documented exit codes, say one clear thing, and lose nothing when they are interrupted."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from impl.exit_codes import ExitCode
+from spec.operations import Append, New, Release
+from verify.witness import Witness
+from verify.witness_files import load, save
+
+ROOT = Path(__file__).resolve().parent.parent
+EXPLORE = ("verify", "explore", "--requests", "2", "--workers", "1")
+
+
+def run(*arguments: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
+    """`python -m` these arguments, from the folder."""
+    command = [sys.executable, "-m", *arguments]
+    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=120, env=environment())
+
+
+def environment() -> dict[str, str]:
+    """The environment, wide enough that no line of a table wraps, and without what would point to another tree."""
+    return {**os.environ, "COLUMNS": "200", "PYTHONPATH": "", "PYTHONDONTWRITEBYTECODE": "1"}
+
+
+@pytest.fixture
+def broken_tree(tmp_path: Path) -> Path:
+    """A copy of the packages whose page table loses the pages of an ended request."""
+    for package in ("spec", "impl", "verify"):
+        shutil.copytree(ROOT / package, tmp_path / package, ignore=shutil.ignore_patterns("__pycache__"))
+    path = tmp_path / "impl" / "page_table.py"
+    source = path.read_text()
+    assert source.count("self.free.append(page)") == 1
+    path.write_text(source.replace("self.free.append(page)", "pass"))
+    return tmp_path
+
+
+def test_a_search_that_completes_passes() -> None:
+    done = run(*EXPLORE, "--pages", "2", "--page-size", "1", "--length", "2")
+    assert done.returncode == ExitCode.PASS
+    assert "verdict: pass, complete within the scope" in done.stdout
+
+
+def test_a_failure_prints_calls_rows_and_rules_and_its_witness_replays(broken_tree: Path) -> None:
+    done = run(*EXPLORE, "--pages", "2", "--page-size", "2", "--length", "3", cwd=broken_tree)
+    assert done.returncode == ExitCode.FAIL
+    for text in ("append(0, [", "rows before", "PT-LEAK", "verdict: fail"):
+        assert text in done.stdout
+    (path,) = (broken_tree / "reports" / "witnesses").iterdir()
+    assert len(load(path).operations) == 3
+    again = run("verify", "replay", str(path), cwd=broken_tree)
+    assert again.returncode == ExitCode.FAIL
+    assert "PT-LEAK" in again.stdout
+    assert run("verify", "replay", str(path)).returncode == ExitCode.PASS
+
+
+def test_a_failure_found_at_random_is_shrunk(broken_tree: Path) -> None:
+    done = run("verify", "fuzz", "--seed", "3", "--minutes", "1", cwd=broken_tree)
+    assert done.returncode == ExitCode.FAIL
+    assert "found with seed 3" in done.stdout
+    (path,) = (broken_tree / "reports" / "witnesses").iterdir()
+    assert [type(operation) for operation in load(path).operations] in ([New, Append, Release], [New, Append])
+
+
+def test_pytest_stops_when_the_packages_come_from_another_tree(tmp_path: Path) -> None:
+    shutil.copytree(ROOT / "verify", tmp_path / "verify", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    env = {**environment(), "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-m", "pytest", "verify/"]
+    done = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=120)
+    assert done.returncode == pytest.ExitCode.USAGE_ERROR
+    assert "run pytest from there" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("verify", "explore"),
+        ("verify", "explore", "--pages", "0", "--page-size", "1", "--requests", "1", "--length", "1"),
+        ("verify", "replay", "no-such-file.json"),
+        ("verify", "fuzz", "--seed", "1", "--minutes", "0"),
+        ("verify", "steal"),
+        ("impl", "trace", "--window", "none"),
+        ("mutants", "--only", "no-such-mutant"),
+    ],
+)
+def test_a_wrong_call_is_a_usage_error_that_points_to_help(arguments: tuple[str, ...]) -> None:
+    done = run(*arguments)
+    assert done.returncode == ExitCode.USAGE
+    assert "--help" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "says"),
+    [
+        ("witness.json", '{"kvproof": "witness", "version": 1, "pages": 2}', "is no witness"),
+        ("witness.json", '{"kvproof": "witness", "version": 7}', "version"),
+        ("trace.csv", "arrival,prompt\n1,2\n", "trace.csv:1: expected"),
+        ("trace.jsonl", '{"timestamp": 0}\n', "trace.jsonl:1: expected"),
+        ("empty.csv", "", "expected"),
+    ],
+)
+def test_a_broken_input_is_named_with_its_place(tmp_path: Path, name: str, text: str, says: str) -> None:
+    path = tmp_path / name
+    path.write_text(text)
+    done = run("verify", "replay", str(path))
+    assert done.returncode == ExitCode.BROKEN
+    assert says in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_trace_replays_from_the_command_line(tmp_path: Path) -> None:
+    path = tmp_path / "trace.jsonl"
+    requests = [
+        {"timestamp": 0, "input_length": 600, "output_length": 3, "hash_ids": [1, 2]},
+        {"timestamp": 10, "input_length": 700, "output_length": 2, "hash_ids": [1, 3]},
+    ]
+    path.write_text("".join(json.dumps(request) + "\n" for request in requests))
+    done = run("verify", "replay", str(path), "--page", "16", "--window", "64")
+    assert done.returncode == ExitCode.PASS
+    for text in ("2 of 2 done", "pages now / peak", "checks a second", "verdict: pass"):
+        assert text in done.stdout
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        (*EXPLORE, "--pages", "6", "--page-size", "3", "--length", "9"),
+        ("verify", "explore", "--requests", "2", "--workers", "2", "--pages", "6", "--page-size", "3", "--length", "9"),
+        ("verify", "fuzz", "--seed", "1", "--minutes", "5"),
+    ],
+)
+def test_an_interrupt_ends_with_a_summary_and_130(arguments: tuple[str, ...]) -> None:
+    command = [sys.executable, "-m", *arguments]
+    with subprocess.Popen(
+        command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment()
+    ) as process:
+        time.sleep(2.5)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    assert process.returncode == ExitCode.INTERRUPTED
+    assert "verdict: unknown" in out
+    assert "Traceback" not in err
+
+
+@pytest.mark.parametrize(
+    "command", [("verify",), ("verify", "explore"), ("verify", "fuzz"), ("verify", "replay"), ("impl",), ("mutants",)]
+)
+def test_every_help_teaches_the_exit_codes(command: tuple[str, ...]) -> None:
+    done = run(*command, "--help")
+    assert done.returncode == ExitCode.PASS
+    assert "Exit codes:" in done.stdout
+
+
+def test_a_full_disk_leaves_nothing_half_written(tmp_path: Path) -> None:
+    path = tmp_path / "witness.json"
+    witness = Witness(2, 2, (New(0), Append(0, (1,)), Release(0)))
+    save(path, witness)
+    before = path.read_bytes()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", full)
+        with pytest.raises(OSError, match="No space left"):
+            save(path, Witness(2, 2, ()))
+    assert path.read_bytes() == before
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def full(descriptor: int) -> None:
+    """A device with no room left."""
+    raise OSError(28, "No space left on device")
