@@ -4,13 +4,13 @@ import pytest
 
 from verify.literals import event_trace_a, exhaustion, fork_example, order_of_the_free_list
 from verify.lockstep import replay
-from verify.suite import saved_witnesses
+from verify.stage import SAVED_WITNESSES
 from verify.summary import Summary
 from verify.targets.shipped import ShippedCache
 from verify.witness import Witness
 
 
-@pytest.mark.parametrize("witness", saved_witnesses(), ids=lambda witness: "-".join(witness.rules))
+@pytest.mark.parametrize("witness", SAVED_WITNESSES, ids=lambda witness: "-".join(witness.rules))
 def test_saved_witnesses_pass(witness: Witness, summary: Summary) -> None:
     run = replay(witness.operations, witness.pages, witness.page_size, ShippedCache)
     summary.witnesses += 1

@@ -1,0 +1,187 @@
+"""The named mutants of the page table, each one line, each with the rules that must catch it; and the two controls.
+
+Source: reference.md section 4, whose numbers the ids are. The expected rules were fixed before the first run. The
+nineteenth, trim in the wrong order, has two readings: the same pages given back in reverse break nothing but the order
+of the free list, a rule of impl/ that the literal tables check; pages taken from the wrong end lose rows.
+"""
+
+from pathlib import Path
+
+from mutants.mutant import NINETEENTH, PAGE_TABLE, Mutant, Project, Rules
+
+PROJECT = Project(root=str(Path(__file__).parent.parent))
+TABLE = "impl.page_table"
+
+
+def any_of(*rules: str) -> tuple[Rules, ...]:
+    """Each rule alone is enough."""
+    return tuple(frozenset({rule}) for rule in rules)
+
+
+def all_of(*rules: str) -> tuple[Rules, ...]:
+    """Every one of the rules must be broken."""
+    return (frozenset(rules),)
+
+
+MUTANTS = (
+    Mutant(
+        id="1",
+        title="a page freed by its last owner is not returned to the free list",
+        family=PAGE_TABLE,
+        module=TABLE,
+        function="PageTable._drop",
+        before="self.free.append(page)",
+        after="pass",
+        expected=any_of("PT-LEAK"),
+    ),
+    Mutant(
+        id="2",
+        title="a freed page goes back while others share it",
+        family=PAGE_TABLE,
+        module=TABLE,
+        function="PageTable._drop",
+        before="self.counts[page] == 0",
+        after="self.counts[page] >= 0",
+        expected=any_of("PT-FREE"),
+    ),
+    Mutant(
+        id="3",
+        title="fork does not count the new owner",
+        family=PAGE_TABLE,
+        module=TABLE,
+        function="PageTable.fork",
+        before="self.counts[page] += 1",
+        after="pass",
+        expected=any_of("PT-OWN"),
+    ),
+    Mutant(
+        id="4",
+        title="no copy before writing a shared page",
+        family=PAGE_TABLE,
+        module=TABLE,
+        function="PageTable.append",
+        before="copy = self._copy_last_page(table)",
+        after="pass",
+        expected=all_of("PT-SHARE", "PT-ROWS"),
+    ),
+    Mutant(
+        id="5",
+        title="the copy is empty",
+        family=PAGE_TABLE,
+        module="impl.pool",
+        function="Pool.copy_page",
+        before="self.kv[:, source]",
+        after="0",
+        expected=any_of("PT-ROWS"),
+    ),
+    Mutant(
+        id="6",
+        title="the copy keeps the shared page's reference",
+        family=PAGE_TABLE,
+        module=TABLE,
+        function="PageTable._copy_last_page",
+        before="self._drop(source)",
+        after="pass",
+        expected=any_of("PT-OWN"),
+    ),
+    Mutant(
+        id="7",
+        title="the offset is taken modulo page + 1",
+        family=PAGE_TABLE,
+        module=TABLE,
+        function="PageTable.locate",
+        before="lo % self.page_size",
+        after="lo % (self.page_size + 1)",
+        expected=any_of("PT-ROWS", "PT-TOTAL"),
+    ),
+    Mutant(
+        id="8",
+        title="the lookup ignores dropped pages",
+        family=PAGE_TABLE,
+        module=TABLE,
+        function="PageTable.locate",
+        before="index -= table.dropped",
+        after="pass",
+        expected=any_of("PT-ROWS", "PT-TOTAL"),
+    ),
+    Mutant(
+        id="9",
+        title="trim releases a page that still holds a needed row",
+        family=PAGE_TABLE,
+        module=TABLE,
+        function="PageTable.trim",
+        before="(logical + 1) * self.page_size <= keep_from",
+        after="logical * self.page_size < keep_from",
+        expected=all_of("PT-HOLE", "PT-PAGES"),
+    ),
+    Mutant(
+        id="10",
+        title="trim keeps pages wholly outside the window",
+        family=PAGE_TABLE,
+        module=TABLE,
+        function="PageTable.trim",
+        before="(logical + 1) * self.page_size <= keep_from",
+        after="(logical + 1) * self.page_size < keep_from",
+        expected=any_of("PT-PAGES"),
+    ),
+    Mutant(
+        id="11",
+        title="release forgets the request's pages",
+        family=PAGE_TABLE,
+        module=TABLE,
+        function="PageTable.release",
+        before="self._drop(page)",
+        after="pass",
+        expected=any_of("PT-OWN", "PT-LEAK"),
+    ),
+    Mutant(
+        id="12",
+        title="exhaustion is not reported",
+        family=PAGE_TABLE,
+        module=TABLE,
+        function="PageTable.append",
+        before="fresh + copies > len(self.free)",
+        after="False",
+        expected=any_of("OutOfPages"),
+    ),
+    Mutant(
+        id="19a",
+        title="trim gives the same pages back in reverse",
+        family=NINETEENTH,
+        module=TABLE,
+        function="PageTable.trim",
+        before="for page in table.pages[first:stop]:\n    self._drop(page)",
+        after="for page in reversed(table.pages[first:stop]):\n    self._drop(page)",
+        expected=any_of("LIFO"),
+    ),
+    Mutant(
+        id="19b",
+        title="trim takes the pages from the wrong end",
+        family=NINETEENTH,
+        module=TABLE,
+        function="PageTable.trim",
+        before="stop = first + logical - held",
+        after="first, stop = len(table.pages) - (logical - held), len(table.pages)",
+        expected=any_of("PT-ROWS"),
+    ),
+)
+
+NO_OP = Mutant(
+    id="no-op",
+    title="control: another spelling of the same step",
+    family="control",
+    module=TABLE,
+    function="PageTable._drop",
+    before="self.counts[page] -= 1",
+    after="self.counts[page] = self.counts[page] - 1",
+)
+
+BROKEN = Mutant(
+    id="broken",
+    title="control: every length is one too many",
+    family="control",
+    module=TABLE,
+    function="PageTable.length",
+    before="self.tables[request].length",
+    after="self.tables[request].length + 1",
+)

@@ -1,0 +1,178 @@
+"""The engine's end of the fork server: start it, order a run, and survive its loss."""
+
+import json
+import os
+import selectors
+import subprocess
+import sys
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+from mutants.mutant import Project
+from mutants.wire import STOPPED, Order, Run, Setup, StageRun
+from verify.sandbox import signal_name
+
+HERE = Path(__file__).parent.parent
+START_SECONDS = 120.0
+GRACE_SECONDS = 30.0
+# One hash seed and one thread: a verdict depends on neither the start of a process nor the number of cores.
+ENVIRONMENT = {
+    "PYTHONHASHSEED": "0",
+    "PYTHONDONTWRITEBYTECODE": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "OMP_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+}
+
+
+class ServerError(Exception):
+    """The fork server cannot start: the sources, the suite or the libraries are not in order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A held module as the server read it: path below the project's root, and text."""
+
+    path: str
+    source: str
+
+
+class ForkServer:
+    """A running fork server; use as a context manager, which ends it and every child of it.
+
+    `mutable` are the modules that orders may mutate. A server that is lost, by a mutant that kills its parent for
+    instance, costs the run that lost it; the next run starts a new one.
+    """
+
+    def __init__(self, project: Project, mutable: Iterable[str]) -> None:
+        self.project = project
+        self._setup = Setup(project, tuple(sorted(set(mutable))))
+        self.sources: Mapping[str, Source] = {}
+        self.versions: Mapping[str, str] = {}
+        self._received = b""
+        self._process: subprocess.Popen[bytes] | None = None
+        self._start()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the server; its children end with it."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+            for pipe in (self._process.stdin, self._process.stdout):
+                assert pipe is not None
+                pipe.close()
+            self._process = None
+
+    def run(self, order: Order) -> Run:
+        """What becomes of one child: `lost` when the server went with it, `forged` when its report is none.
+
+        Raises ServerError when a lost server cannot be started again.
+        """
+        if self._process is None:
+            self._start()
+        try:
+            self._send(order.as_json())
+            answer = self._receive(order.wall_seconds + GRACE_SECONDS)
+        except (OSError, EOFError, ValueError) as error:
+            self.close()
+            return Run("lost", "", f"the fork server is gone: {error}", (), 0.0)
+        try:
+            return parse_run(answer)
+        except (ValueError, TypeError, KeyError) as error:
+            return Run("forged", "", f"its report is none: {error}", (), 0.0)
+
+    def _start(self) -> None:
+        self._received = b""
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "mutants.server", str(os.getpid())],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            bufsize=0,
+            cwd=HERE,
+            env=os.environ | ENVIRONMENT,
+            start_new_session=True,
+        )
+        try:
+            self._send(self._setup.as_json())
+            greeting = self._receive(START_SECONDS)
+        except (OSError, EOFError, ValueError) as error:
+            self.close()
+            raise ServerError(f"the fork server does not start: {error}") from error
+        except KeyboardInterrupt:
+            self.close()
+            raise
+        if "error" in greeting:
+            self.close()
+            raise ServerError(f"the fork server cannot read the project: {greeting['error']}")
+        sources = {name: Source(**module) for name, module in greeting["modules"].items()}
+        if self.sources and sources != self.sources:
+            self.close()
+            raise ServerError("the sources have changed during the run")
+        self.sources = sources
+        self.versions = greeting["versions"]
+
+    def _send(self, message: dict[str, object]) -> None:
+        assert self._process is not None and self._process.stdin is not None
+        data = memoryview(json.dumps(message).encode() + b"\n")
+        while data:
+            data = data[self._process.stdin.write(data) or 0 :]
+
+    def _receive(self, seconds: float) -> dict[str, Any]:
+        """The next line; EOFError when the server is gone or silent for too long."""
+        assert self._process is not None and self._process.stdout is not None
+        deadline = time.monotonic() + seconds
+        with selectors.DefaultSelector() as selector:
+            selector.register(self._process.stdout, selectors.EVENT_READ)
+            while b"\n" not in self._received:
+                if not selector.select(deadline - time.monotonic()):
+                    raise EOFError(f"no answer within {seconds:g} s")
+                chunk = os.read(self._process.stdout.fileno(), 1 << 16)
+                if not chunk:
+                    raise EOFError(_how_it_ended(self._process))
+                self._received += chunk
+        line, _, self._received = self._received.partition(b"\n")
+        message = json.loads(line)
+        if not isinstance(message, dict):
+            raise ValueError("its answer is no JSON object")
+        return message
+
+
+def _how_it_ended(process: subprocess.Popen[bytes]) -> str:
+    code = process.wait()
+    return f"it ended by {signal_name(-code)}" if code < 0 else f"it ended with exit {code}"
+
+
+def parse_run(answer: Mapping[str, Any]) -> Run:
+    """The run that an answer describes; ValueError, TypeError or KeyError when a child has reported something else."""
+    runs = [_stage_run(note) for note in answer["notes"]]
+    value = answer["value"] or {"stopped": "", "detail": ""}
+    stopped, detail = value["stopped"], answer["detail"] or value["detail"]
+    if stopped not in ("", *STOPPED) or not isinstance(detail, str):
+        raise ValueError(f"it stopped for no known reason: {stopped!r}")
+    # A stage that ended replaces its own announcement.
+    stages = {run.stage: run for run in runs}
+    return Run(answer["kind"], stopped, detail, tuple(stages.values()), float(answer["cpu_seconds"]))
+
+
+def _stage_run(note: Mapping[str, Any]) -> StageRun:
+    run = StageRun(**{"broken": {}, "witness": None, "steps": 0, "detail": "", "cpu_seconds": 0.0, **note})
+    typed = (
+        (run.stage, str),
+        (run.outcome, str),
+        (run.broken, dict),
+        (run.steps, int),
+        (run.detail, str),
+        (run.cpu_seconds, int | float),
+    )
+    if not all(isinstance(value, kind) for value, kind in typed):
+        raise TypeError("a stage reported values of other types")
+    return run

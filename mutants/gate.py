@@ -1,0 +1,92 @@
+"""Pass or not: what a run's record says, with the exit code and every reason."""
+
+import statistics
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from impl.exit_codes import ExitCode
+from mutants.engine import Record, Result
+from mutants.mutant import NINETEENTH
+from mutants.verdicts import INVALID, NO_VERDICT, RUNAWAYS
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """The exit code, and one line for each reason that it is not PASS."""
+
+    code: ExitCode
+    reasons: tuple[str, ...]
+
+
+def decide(record: Record) -> Decision:
+    """The gate, the weightiest finding first.
+
+    Without a sound original and sound controls no verdict counts. A survivor, a kill by the wrong rule and a missing
+    verdict fail; so does a run without any verdict. A mutant that cannot be made is broken input; whatever else has no
+    verdict is unknown.
+    """
+    if record.interrupted:
+        return Decision(ExitCode.INTERRUPTED, (f"interrupted: {_done(record)}",))
+    if record.problems:
+        return Decision(ExitCode.BROKEN, tuple(record.problems))
+    by_code = {ExitCode.FAIL: _missing(record), ExitCode.BROKEN: [], ExitCode.UNKNOWN: []}
+    for result in record.results:
+        if not result.caught:
+            by_code[_severity(result)].append(_reason(result))
+    reasons = tuple(reason for lines in by_code.values() for reason in lines)
+    code = next((code for code, lines in by_code.items() if lines), ExitCode.PASS)
+    return Decision(code, reasons)
+
+
+def _missing(record: Record) -> list[str]:
+    planned = Counter(mutant.id for mutant in record.plan.mutants)
+    executed = Counter(result.mutant.id for result in record.results)
+    if not executed:
+        return ["no mutant has a verdict"]
+    return [] if planned == executed else [f"planned and executed differ: {_done(record)}"]
+
+
+def _done(record: Record) -> str:
+    return f"{len(record.results)} of {len(record.plan.mutants)} mutants have a verdict"
+
+
+def _severity(result: Result) -> ExitCode:
+    if result.verdict.status in NO_VERDICT | RUNAWAYS:
+        return ExitCode.UNKNOWN
+    return ExitCode.BROKEN if result.verdict.status in INVALID else ExitCode.FAIL
+
+
+def _reason(result: Result) -> str:
+    mutant, verdict = result.mutant, result.verdict
+    if verdict.killed:
+        return f"mutant {mutant.id}: killed, but not by its rule: {verdict.detail} instead of {mutant.expectation()}"
+    return f"mutant {mutant.id}: {verdict.status}: {verdict.detail}"
+
+
+def summary(record: Record) -> list[str]:
+    """One line a family; the readings of a family of variants (19a, 19b) each with the rules that caught it."""
+    families: dict[str, list[Result]] = {}
+    for result in record.results:
+        families.setdefault(result.mutant.family, []).append(result)
+    lines = []
+    for family, results in families.items():
+        results.sort(key=lambda result: result.mutant.id)
+        if family == NINETEENTH:
+            lines.append(f"{family} {', '.join(map(_reading, results))}")
+        else:
+            planned = sum(mutant.family == family for mutant in record.plan.mutants)
+            lines.append(f"{family} {sum(result.caught for result in results)} of {planned}")
+    return lines
+
+
+def _reading(result: Result) -> str:
+    letter = result.mutant.id.removeprefix("19")
+    expected = [rules for rules in result.mutant.expected if rules.issubset(result.verdict.rules)]
+    by = " and ".join(sorted(expected[0])) if expected else result.verdict.detail
+    return f"({letter}) {'killed by' if result.verdict.killed else result.verdict.status + ':'} {by}"
+
+
+def median_cpu_ms(results: Sequence[Result]) -> float:
+    """Median CPU time of a mutant's child, in milliseconds; 0 without results."""
+    return statistics.median(result.cpu_ms for result in results) if results else 0.0

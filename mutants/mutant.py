@@ -1,0 +1,61 @@
+"""What a mutant is: one small change to one function, and the rules that must catch it, fixed before the first run."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+Rules = frozenset[str]
+
+PAGE_TABLE = "page table"
+NINETEENTH = "nineteenth"
+
+
+@dataclass(frozen=True, slots=True)
+class Mutant:
+    """One change to one function.
+
+    `function` is the qualified name inside `module`. `before` and `after` are source: one or more statements, or one
+    expression; `before` must match exactly once in the function, by structure. `expected` are alternatives: the mutant
+    must break every rule of at least one of them, and with no alternative any rule will do. Only a mutant that
+    `declares_runaway` may be killed by running out of CPU, steps or memory.
+    """
+
+    id: str
+    title: str
+    family: str
+    module: str
+    function: str
+    before: str
+    after: str
+    expected: tuple[Rules, ...] = ()
+    declares_runaway: bool = False
+
+    def caught_by(self, broken: Collection[str]) -> bool:
+        """Whether these broken rules are the ones that must catch it."""
+        return covers(self.expected, broken)
+
+    def expectation(self) -> str:
+        """The expected rules in words: `PT-SHARE and PT-ROWS`, `PT-ROWS or PT-TOTAL`, `any rule`."""
+        return " or ".join(" and ".join(sorted(rules)) for rules in self.expected) or "any rule"
+
+
+def covers(expected: Collection[Rules], broken: Collection[str]) -> bool:
+    """Whether the broken rules contain an expected alternative; where none is expected, whether there is any at all."""
+    if not expected:
+        return bool(broken)
+    return any(rules.issubset(broken) for rules in expected)
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """Where mutants live and what judges them.
+
+    `subject` are the packages that hold mutated modules, `checks` those that judge them, `oracle` those that say what is
+    right. `suite` is the module that offers STAGES and StepsExhausted; `stages` run in this order, cheapest first.
+    """
+
+    root: str
+    subject: tuple[str, ...] = ("impl",)
+    checks: tuple[str, ...] = ("verify",)
+    oracle: tuple[str, ...] = ("spec",)
+    suite: str = "verify.suite"
+    stages: tuple[str, ...] = ("witness", "exhaustive", "unit", "random")

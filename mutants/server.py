@@ -1,0 +1,114 @@
+"""The fork server: one clean, single-threaded process that has read everything once and forks a child for each order.
+
+Run as `python -m mutants.server`; the first line of its standard input is a Setup, every further line an Order; it
+answers each with one line. It dies with the process that started it, and its children die with it.
+
+What can see no mutant is imported once, here: libraries, and every module that imports no mutable one, the oracle
+among them. A child imports the others, after its mutant is in place.
+"""
+
+import contextlib
+import gc
+import importlib
+import json
+import os
+import platform
+import sys
+from collections.abc import Iterable
+from dataclasses import asdict
+from functools import partial
+from importlib.metadata import PackageNotFoundError, version
+from typing import BinaryIO
+
+from mutants.child import judge
+from mutants.held import Held, HeldImporter, blind, hold, outside
+from mutants.mutant import Project
+from mutants.wire import Order, Setup
+from verify.sandbox import Limits, Note, describe, die_with, run_noted
+
+
+def serve(orders: BinaryIO, answers: BinaryIO) -> None:
+    """Answer orders until there are no more."""
+    setup = Setup.of_json(json.loads(orders.readline()))
+    project = setup.project
+    try:
+        sys.path.insert(0, project.root)
+        packages = (*project.subject, *project.checks, *project.oracle)
+        held = hold(project.root, packages, (project.suite, *setup.mutable))
+        _import_all_blind(held, setup)
+        _check_clean(setup.mutable)
+    except Exception as error:
+        _answer(answers, {"error": describe(error)})
+        return
+    # Everything so far is every child's: the collector need not look at it again, nor copy its pages by touching it.
+    gc.collect()
+    gc.freeze()
+    _answer(answers, _greeting(held, project))
+    for line in orders:
+        order = Order.of_json(json.loads(line))
+        cpu = sum(order.budgets[stage].cpu_seconds for stage in order.stages)
+        ended = run_noted(
+            partial(_judge, order, project, held, (orders.fileno(), answers.fileno())),
+            Limits(cpu, order.memory_bytes, order.wall_seconds),
+        )
+        _answer(answers, asdict(ended))
+
+
+def main() -> None:
+    """Serve on the standard streams, out of reach of whatever prints."""
+    die_with(int(sys.argv[1]))
+    orders, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    os.dup2(2, 1)
+    serve(orders, answers)
+
+
+def _judge(order: Order, project: Project, held: Held, descriptors: Iterable[int], note: Note) -> dict[str, str]:
+    """In the child: close the engine's pipes, which are not a mutant's business, and judge."""
+    for descriptor in descriptors:
+        os.close(descriptor)
+    return judge(order, project, held, note)
+
+
+def _import_all_blind(held: Held, setup: Setup) -> None:
+    """Import everything that can see no mutant."""
+    sys.meta_path.insert(0, HeldImporter(held))
+    for name in outside(held):
+        # Not every name is a module: `from a import b` may name anything in a.
+        with contextlib.suppress(ImportError):
+            importlib.import_module(name)
+    for name in blind(held, setup.mutable):
+        importlib.import_module(name)
+
+
+def _check_clean(mutable: Iterable[str]) -> None:
+    """No module that a mutant could change may have been imported: children would go on using the original."""
+    early = [name for name in mutable if name in sys.modules]
+    if early:
+        raise RuntimeError(f"imported before any mutant: {', '.join(sorted(early))}")
+
+
+def _greeting(held: Held, project: Project) -> dict[str, object]:
+    modules = {
+        name: {"path": os.path.relpath(module.path, project.root), "source": module.source}
+        for name, module in held.items()
+    }
+    return {"modules": modules, "versions": _versions({name.partition(".")[0] for name in outside(held)})}
+
+
+def _versions(libraries: Iterable[str]) -> dict[str, str]:
+    """Python's version and that of every library that is an installed package."""
+    found = {"python": platform.python_version()}
+    for library in sorted(libraries):
+        with contextlib.suppress(PackageNotFoundError):
+            found[library] = version(library)
+    return found
+
+
+def _answer(answers: BinaryIO, message: dict[str, object]) -> None:
+    answers.write(json.dumps(message).encode() + b"\n")
+    answers.flush()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,98 @@
+"""The record of a run for people: a progress bar, a table, a kill matrix, and a summary that fits in a glance."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import count
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+from rich.text import Text
+
+from impl.exit_codes import ExitCode
+from mutants.engine import Announce, Record, Result
+from mutants.gate import decide, median_cpu_ms, summary
+from mutants.wire import StageRun
+
+PLAIN_WIDTH = 180
+"""Columns of a table that goes to a file or a pipe."""
+
+
+def console(to_stderr: bool = False) -> Console:
+    """A console; a file or a pipe gets lines that do not depend on a terminal's width."""
+    plain = Console(highlight=False, stderr=to_stderr)
+    return plain if plain.is_terminal else Console(width=PLAIN_WIDTH, highlight=False, stderr=to_stderr)
+
+
+@contextmanager
+def progress(out: Console, units: int) -> Iterator[Announce]:
+    """A progress bar that goes on by one at each announcement; nothing at all when there is no terminal."""
+    columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
+    with Progress(*columns, console=out, transient=True, disable=not out.is_terminal) as bar:
+        task = bar.add_task("starting", total=units)
+        done = count()
+
+        def announce(label: str) -> None:
+            bar.update(task, description=label, completed=next(done))
+
+        yield announce
+
+
+def show(out: Console, record: Record, matrix: bool) -> None:
+    """Print the table, the matrix when asked for, and the summary."""
+    if record.results:
+        out.print(_table(record))
+        if matrix:
+            out.print(_matrix(record))
+    for line in summary(record):
+        out.print(Text(line))
+    if record.results:
+        out.print(Text(f"median {median_cpu_ms(record.results):.1f} ms of CPU a mutant, {record.seconds:.1f} s in all"))
+    decision = decide(record)
+    for reason in decision.reasons:
+        out.print(Text(reason, style="red"))
+    verdict = "pass" if decision.code == ExitCode.PASS else f"no pass: {decision.code.name.lower()}"
+    out.print(Text(verdict, style="bold green" if decision.code == ExitCode.PASS else "bold red"))
+
+
+def _table(record: Record) -> Table:
+    table = Table(box=None, pad_edge=False)
+    for heading in ("id", "mutant", "expected", "verdict", "rules", "stage"):
+        table.add_column(heading, overflow="fold", no_wrap=heading in ("id", "verdict", "stage"))
+    table.add_column("CPU ms", justify="right", no_wrap=True)
+    for result in [*record.controls, *_in_catalogue_order(record)]:
+        mutant, verdict = result.mutant, result.verdict
+        as_it_must = result.caught or result in record.controls
+        table.add_row(
+            Text(mutant.id),
+            Text(mutant.title),
+            "to survive" if mutant is record.plan.no_op else mutant.expectation(),
+            Text(verdict.status.value, style="green" if as_it_must else "red"),
+            " ".join(sorted(verdict.rules)) or "-",
+            verdict.stage or "-",
+            f"{result.cpu_ms:.1f}",
+        )
+    return table
+
+
+def _matrix(record: Record) -> Table:
+    """Mutants against stages: the rules that each stage saw broken."""
+    table = Table(box=None, pad_edge=False, title="kill matrix", title_justify="left")
+    table.add_column("id", no_wrap=True)
+    for stage in record.plan.project.stages:
+        table.add_column(stage, overflow="fold")
+    for result in _in_catalogue_order(record):
+        runs = {stage.stage: stage for stage in result.run.stages} if result.run else {}
+        table.add_row(result.mutant.id, *(_cell(runs.get(stage)) for stage in record.plan.project.stages))
+    return table
+
+
+def _cell(stage: StageRun | None) -> str:
+    if stage is None:
+        return "not run"
+    return " ".join(sorted(stage.broken)) or ("-" if stage.outcome == "pass" else stage.outcome)
+
+
+def _in_catalogue_order(record: Record) -> list[Result]:
+    place = {mutant.id: index for index, mutant in enumerate(record.plan.mutants)}
+    return sorted(record.results, key=lambda result: place[result.mutant.id])

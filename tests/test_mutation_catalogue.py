@@ -1,0 +1,55 @@
+"""The catalogue is the list of the reference, each mutant fits the source, and each expected rule exists."""
+
+from pathlib import Path
+
+import pytest
+
+from impl import rules as impl_rules
+from mutants.catalogue import BROKEN, MUTANTS, NO_OP, PROJECT
+from mutants.mutant import NINETEENTH, PAGE_TABLE, Mutant
+from mutants.splice import splice
+from spec.rules import RULES
+
+EXPECTED = {
+    "1": "PT-LEAK",
+    "2": "PT-FREE",
+    "3": "PT-OWN",
+    "4": "PT-ROWS and PT-SHARE",
+    "5": "PT-ROWS",
+    "6": "PT-OWN",
+    "7": "PT-ROWS or PT-TOTAL",
+    "8": "PT-ROWS or PT-TOTAL",
+    "9": "PT-HOLE and PT-PAGES",
+    "10": "PT-PAGES",
+    "11": "PT-OWN or PT-LEAK",
+    "12": "OutOfPages",
+    "19a": "LIFO",
+    "19b": "PT-ROWS",
+}
+"""Source: reference.md section 4, written down apart from the catalogue."""
+
+
+def test_the_expected_rules_are_those_of_the_reference() -> None:
+    assert {mutant.id: mutant.expectation() for mutant in MUTANTS} == EXPECTED
+
+
+def test_every_expected_rule_is_a_rule() -> None:
+    named = {rule for mutant in MUTANTS for rules in mutant.expected for rule in rules}
+    assert named <= RULES.keys() | impl_rules.RULES.keys()
+
+
+def test_no_named_mutant_may_be_killed_by_a_runaway() -> None:
+    assert not any(mutant.declares_runaway for mutant in MUTANTS)
+
+
+def test_families_are_complete() -> None:
+    families = [mutant.family for mutant in MUTANTS]
+    assert (families.count(PAGE_TABLE), families.count(NINETEENTH)) == (12, 2)
+
+
+@pytest.mark.parametrize("mutant", [*MUTANTS, NO_OP, BROKEN], ids=lambda mutant: mutant.id)
+def test_every_mutant_applies_to_one_line(mutant: Mutant) -> None:
+    path = f"{mutant.module.replace('.', '/')}.py"
+    diff = splice(Path(PROJECT.root, path).read_text(encoding="utf-8"), path, mutant).diff.splitlines()
+    assert sum(line.startswith("-") and not line.startswith("---") for line in diff) == 1
+    assert sum(line.startswith("+") and not line.startswith("+++") for line in diff) == 1

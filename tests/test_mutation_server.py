@@ -1,0 +1,209 @@
+"""A child sees its mutant whichever way it looks, and nothing else ever sees it."""
+
+import base64
+import json
+import marshal
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from mutants.client import ForkServer, ServerError, parse_run
+from mutants.held import blind, hold, outside
+from mutants.making import make
+from mutants.mutant import Mutant
+from mutants.wire import Budget, Order, Run
+from tests.toy_cache.catalogue import PROJECT, in_take
+
+ROOT = Path(PROJECT.root)
+STACK = "tests.toy_cache.stack"
+FEWER = Mutant("fewer", "", "", STACK, "capacity", "4", "3")
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[ForkServer]:
+    with ForkServer(PROJECT, [STACK]) as running:
+        yield running
+
+
+def order(server: ForkServer, mutant: Mutant | None, *stages: str) -> Order:
+    budgets = dict.fromkeys(stages, Budget(1000, 0.25))
+    if mutant is None:
+        return Order(stages, budgets, at_least=len(stages))
+    made = make([mutant], server.sources, PROJECT)[mutant.id]
+    return Order(stages, budgets, len(stages), (), mutant.module, base64.b64encode(marshal.dumps(made.code)).decode())
+
+
+def outcomes(run: Run) -> list[tuple[str, str]]:
+    return [(stage.stage, stage.outcome) for stage in run.stages]
+
+
+def processes_below(pid: int) -> list[int]:
+    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    return [int(child) for child in children]
+
+
+def alive(pid: int) -> bool:
+    """Whether the process runs; one that has ended and only waits to be reaped does not."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def test_a_mutant_is_seen_by_name_by_module_by_default_argument_and_by_subclass(server: ForkServer) -> None:
+    run = server.run(order(server, FEWER, "bindings"))
+    assert sorted(run.broken()) == ["TOY-DEFAULT", "TOY-FROM-IMPORT", "TOY-MODULE", "TOY-SUBCLASS"]
+
+
+def test_the_next_child_sees_the_original_again(server: ForkServer) -> None:
+    server.run(order(server, FEWER, "bindings"))
+    assert outcomes(server.run(order(server, None, "bindings", "witness"))) == [
+        ("bindings", "pass"),
+        ("witness", "pass"),
+    ]
+
+
+def test_a_mutant_never_touches_the_disk(server: ForkServer) -> None:
+    folder = ROOT / "tests" / "toy_cache"
+
+    def everything() -> dict[Path, bytes]:
+        return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+    before = everything()
+    server.run(order(server, FEWER, "bindings"))
+    assert everything() == before
+
+
+def test_a_mutant_runs_under_the_files_own_name(server: ForkServer) -> None:
+    run = server.run(order(server, in_take("raises", "raise ValueError(__file__, __name__)"), "witness"))
+    assert (run.stages[0].outcome, f"'{ROOT}/tests/toy_cache/stack.py', '{STACK}'" in run.stages[0].detail) == (
+        "crash",
+        True,
+    )
+    assert "(stack.py:17 in take)" in run.stages[0].detail
+
+
+def test_only_checks_that_import_no_subject_are_imported_before_the_mutant() -> None:
+    held = hold(PROJECT.root, (*PROJECT.subject, *PROJECT.checks), [PROJECT.suite])
+    assert blind(held, [STACK]) == ["tests.toy_cache.ledger"]
+    assert outside(held) == [
+        "collections.abc",
+        "collections.abc.Callable",
+        "dataclasses",
+        "dataclasses.dataclass",
+        "os",
+    ]
+
+
+def test_the_real_checks_that_see_the_subject_are_left_to_the_child() -> None:
+    held = hold(str(ROOT), ("spec", "impl", "verify"), ["verify.suite"])
+    early = set(blind(held, ["impl.page_table"]))
+    assert {"spec.page_table", "verify.refinement", "impl.pool"} <= early
+    assert not {"verify.suite", "verify.targets.shipped", "impl.page_table", "impl.kv_cache"} & early
+
+
+def test_a_subject_that_is_imported_early_stops_the_server(tmp_path: Path) -> None:
+    (tmp_path / "early_subject.py").write_text("")
+    (tmp_path / "sly_check.py").write_text("import importlib\nimportlib.import_module('early_' + 'subject')\n")
+    project = replace(PROJECT, root=str(tmp_path), subject=("early_subject",), checks=("sly_check",), suite="sly_check")
+    with pytest.raises(ServerError, match="imported before any mutant: early_subject"):
+        ForkServer(project, ["early_subject"])
+
+
+@pytest.mark.parametrize(
+    ("source", "why"),
+    [("def f(:\n", "SyntaxError"), ("raise ValueError('no')\n", "ValueError: no")],
+)
+def test_a_project_that_cannot_be_read_says_why(tmp_path: Path, source: str, why: str) -> None:
+    (tmp_path / "odd_check.py").write_text(source)
+    (tmp_path / "odd_subject.py").write_text("")
+    project = replace(PROJECT, root=str(tmp_path), subject=("odd_subject",), checks=("odd_check",), suite="odd_check")
+    with pytest.raises(ServerError, match=why):
+        ForkServer(project, ["odd_subject"])
+
+
+def test_a_server_that_a_mutant_kills_costs_that_run_alone() -> None:
+    killer = in_take("kills", "import os; os.kill(os.getppid(), 9)")
+    with ForkServer(PROJECT, [STACK]) as server:
+        run = server.run(order(server, killer, "witness"))
+        assert (run.ended, run.detail) == ("lost", "the fork server is gone: it ended by SIGKILL")
+        assert outcomes(server.run(order(server, None, "witness"))) == [("witness", "pass")]
+
+
+def test_closing_the_server_leaves_no_process() -> None:
+    before = processes_below(os.getpid())
+    server = ForkServer(PROJECT, [STACK])
+    (pid,) = set(processes_below(os.getpid())) - set(before)
+    server.close()
+    assert not alive(pid)
+
+
+def test_an_engine_that_is_killed_leaves_no_process() -> None:
+    engine = subprocess.Popen(
+        [
+            sys.executable,
+            "-m",
+            "mutants",
+            "--catalogue",
+            "tests.toy_cache.catalogue",
+            "--only",
+            "spins",
+            "--json",
+            "/dev/null",
+        ],
+        cwd=ROOT,
+        stdout=subprocess.DEVNULL,
+    )
+    deadline = time.monotonic() + 20
+    below: list[int] = []
+    while len(below) < 2 and time.monotonic() < deadline:
+        below = processes_below(engine.pid)
+        below += [child for server in below for child in processes_below(server)]
+    engine.send_signal(signal.SIGKILL)
+    engine.wait()
+    while any(map(alive, below)) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert len(below) == 2
+    assert not any(map(alive, below))
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {},
+        {"notes": [17], "value": None, "detail": "", "kind": "returned", "cpu_seconds": 0},
+        {"notes": [{"stage": "s"}], "value": None, "detail": "", "kind": "returned", "cpu_seconds": 0},
+        {
+            "notes": [{"stage": "s", "outcome": "pass", "odd": 1}],
+            "value": None,
+            "detail": "",
+            "kind": "died",
+            "cpu_seconds": 0,
+        },
+        {
+            "notes": [{"stage": "s", "outcome": "pass", "steps": "x"}],
+            "value": 0,
+            "detail": "",
+            "kind": "died",
+            "cpu_seconds": 0,
+        },
+        {"notes": [], "value": ["x"], "detail": "", "kind": "returned", "cpu_seconds": 0},
+        {"notes": [], "value": {"stopped": "killed", "detail": ""}, "detail": "", "kind": "returned", "cpu_seconds": 0},
+        {"notes": [], "value": None, "detail": 7, "kind": "returned", "cpu_seconds": 0},
+    ],
+)
+def test_an_answer_of_another_shape_is_no_run(answer: dict[str, object]) -> None:
+    with pytest.raises((ValueError, TypeError, KeyError)):
+        parse_run(answer)
+
+
+def test_an_order_survives_its_journey() -> None:
+    sent = Order(("witness",), {"witness": Budget(None, 0.5)}, 1, (frozenset({"A", "B"}),), "m", "x = 1")
+    assert Order.of_json(json.loads(json.dumps(sent.as_json()))) == sent

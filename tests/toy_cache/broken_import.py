@@ -1,0 +1,9 @@
+"""A subject that can be imported only as it stands."""
+
+
+def f() -> int:
+    """One."""
+    return 1
+
+
+assert f() == 1
