@@ -37,7 +37,9 @@ class KVCache:
         copy = table.append(request)
         if copy is not None:
             pool.copy_page(copy.source, copy.destination)
-        pool.slots[table.last_slot(request)] = row
+        # Its slot, without the call and the range checks of `locate`: they would cost as much as the append.
+        entry = table.tables[request]
+        pool.slots[entry.pages[-1], (entry.length - 1) % table.page_size] = row
 
     def append(self, request: int, rows: npt.NDArray[Any]) -> None:
         """Append k rows of shape (layers, 2, k, width), all or none.

@@ -202,11 +202,6 @@ class PageTable:
         """Ids of the pages held, in logical order. Raises UnknownRequest."""
         return tuple(self.tables[request].pages)
 
-    def last_slot(self, request: int) -> tuple[int, int]:
-        """Page and offset of the last row. Raises UnknownRequest; the request must not be empty."""
-        table = self.tables[request]
-        return table.pages[-1], (table.length - 1) % self.page_size
-
     def locate(self, request: int, lo: int, hi: int) -> tuple["array[int]", int]:
         """Pages that hold rows lo .. hi-1, in logical order, and the offset of row lo in the first of them.
 

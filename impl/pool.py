@@ -11,8 +11,8 @@ class Pool:
     """Rows of `layers` layers in pages; `kv` has shape (layers, pages, 2, page_size, width), K before V.
 
     `slots` is the same memory by (page, offset), each entry a row of shape (layers, 2, width). A chunk is one page's K or
-    V of one layer, page_size * width contiguous elements; whole pages move as chunks, one memory copy each. No path is
-    chosen by the size of the pool, so what an exhaustive search of small pools covers is what a large one runs.
+    V of one layer, page_size * width contiguous elements; whole pages move as chunks, which numpy sees as single items of
+    so many bytes, so that each is one memory copy. No path is chosen by the size of the pool, so what an exhaustive search of small pools covers is what a large one runs.
     """
 
     __slots__ = ("_chunk_ids", "_chunks", "dtype", "kv", "layers", "page_size", "pages", "slots", "width")
@@ -43,8 +43,12 @@ class Pool:
             self.kv[:, pages[0], :, offset : offset + head] = rows[:, :, :head]
         if whole:
             first = 1 if head else 0
-            ids = self._chunk_ids.take(np.asarray(pages[first : first + whole]), 1)
-            self._chunks[ids] = rows[:, :, head : count - tail].reshape(self.layers * 2, whole, -1)
+            ids = np.frombuffer(pages[first : first + whole], np.int64)
+            body = np.ascontiguousarray(rows)[:, :, head : count - tail].reshape(self.layers * 2, whole, -1)
+            chunks = body.view(self._chunks.dtype)[:, :, 0]
+            by_page = self._chunks.reshape(self.layers, self.pages, 2)
+            for plane in range(self.layers * 2):
+                by_page[plane // 2, :, plane % 2][ids] = chunks[plane]
         if tail:
             self.kv[:, pages[-1], :, :tail] = rows[:, :, count - tail :]
 
@@ -54,11 +58,11 @@ class Pool:
             return self.kv[:, pages[0], :, offset : offset + count].copy()
         if self.page_size == 1:
             # The key and the value of a row lie side by side: one memory copy for both, and the axes are swapped after.
-            return self.kv.take(np.asarray(pages), 1).reshape(self.layers, count, 2, self.width).swapaxes(1, 2)
+            return self.kv.take(np.frombuffer(pages, np.int64), 1).reshape(self.layers, count, 2, self.width).swapaxes(1, 2)
         # The ids are valid by construction, and take is a little faster when it need not raise.
-        ids = self._chunk_ids.take(np.asarray(pages), 1, None, "clip")
+        ids = self._chunk_ids.take(np.frombuffer(pages, np.int64), 1, None, "clip")
         chunks = self._chunks.take(ids, 0, None, "clip")
-        rows = chunks.reshape(self.layers, 2, -1, self.width)
+        rows = chunks.view(self.dtype).reshape(self.layers, 2, -1, self.width)
         return rows if rows.shape[2] == count else rows[:, :, offset : offset + count]
 
     def copy_page(self, source: int, destination: int) -> None:
@@ -80,5 +84,5 @@ class Pool:
     def _bind(self, kv: npt.NDArray[Any]) -> None:
         """Keep `kv` and its two views: by chunk, and by (page, offset)."""
         self.kv = kv
-        self._chunks = kv.reshape(-1, self.page_size * self.width)
+        self._chunks = kv.reshape(-1, self.page_size * self.width).view(np.dtype((np.void, kv[0, 0, 0].nbytes)))[:, 0]
         self.slots = kv.transpose(1, 3, 0, 2, 4)

@@ -11,14 +11,14 @@ from itertools import permutations, product
 from spec.page_table import State
 from verify.target import Snapshot
 
-Code = tuple[int, int]
-"""A page's slots: how many are live, and a bit for each slot that was ever written or is live."""
+Code = tuple[int, bytes]
+"""A page's slots: how many are live, and which were ever written."""
 
 Signature = tuple[int, int, int, tuple[Code, ...], tuple[int, ...]]
 """What a renaming cannot change of one request: length, sinks, dropped, its pages' codes and counts."""
 
 
-def page_codes(state: State, snapshot: Snapshot, written: tuple[int, ...] | None) -> list[Code]:
+def page_codes(state: State, snapshot: Snapshot, written: tuple[bytes, ...] | None) -> list[Code]:
     """The code of each physical page."""
     size = state.page_size
     live = [0] * state.pages
@@ -28,11 +28,10 @@ def page_codes(state: State, snapshot: Snapshot, written: tuple[int, ...] | None
         for index, page in enumerate(view.pages):
             logical = index if index < sink_pages else index + truth.dropped
             live[page] = max(live[page], min(size, len(truth.rows) - logical * size))
-    bits = written or (0,) * state.pages
-    return [(rows, bits[page] | ((1 << rows) - 1)) for page, rows in enumerate(live)]
+    return list(zip(live, written or (b"",) * state.pages, strict=True))
 
 
-def canonical_key(state: State, snapshot: Snapshot, written: tuple[int, ...] | None) -> Hashable:
+def canonical_key(state: State, snapshot: Snapshot, written: tuple[bytes, ...] | None) -> Hashable:
     """The key under renaming of request and page ids: the least over the request orders that signatures leave open."""
     codes = page_codes(state, snapshot, written)
     counts = snapshot.counts
@@ -66,7 +65,7 @@ def renamed(tables: list[tuple[int, ...]]) -> tuple[tuple[int, ...], ...]:
     return tuple([tuple([names.setdefault(page, len(names)) for page in table]) for table in tables])
 
 
-def raw_key(state: State, snapshot: Snapshot, written: tuple[int, ...] | None) -> Hashable:
+def raw_key(state: State, snapshot: Snapshot, written: tuple[bytes, ...] | None) -> Hashable:
     """The key with page and request ids as they stand, for targets whose behaviour might depend on them."""
     codes = page_codes(state, snapshot, written)
     requests = tuple(

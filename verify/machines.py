@@ -198,7 +198,7 @@ class CacheMachine(RuleBasedStateMachine):
             return 0
         first, stop = released(found, self.page_size)
         lower = first * self.page_size + 1 if stop else 0
-        legal = [*range(lower), *range(stop * self.page_size, len(found.rows) + 1)]
+        legal: list[int] = [*range(lower), *range(stop * self.page_size, len(found.rows) + 1)]
         return legal[pick % len(legal)]
 
     def tokens(self, k: int) -> tuple[int, ...]:

@@ -115,10 +115,13 @@ class ShippedCache:
         ]
         return tables, table.counts[:], table.free[:], self.cache.pool.kv.tobytes()
 
-    def written(self) -> tuple[int, ...]:
+    def written(self) -> tuple[bytes, ...]:
         """A slot was written when anything in it is not zero."""
-        used = self.cache.pool.kv.any(axis=(0, 2, 4))
-        return tuple(used.dot(1 << np.arange(used.shape[1])).tolist())
+        kv, size = self.cache.pool.kv, self.cache.table.page_size
+        first, last = kv[0], kv[-1]
+        anything = first[:, 0] | first[:, 1] | last[:, 0] | last[:, 1]
+        raw = anything.astype(np.bool_).tobytes()
+        return tuple([raw[at : at + size] for at in range(0, len(raw), size)])
 
     def clone(self) -> Self:
         """An independent copy."""
@@ -128,7 +131,11 @@ class ShippedCache:
 
 
 def append(cache: KVCache, operation: Append) -> Outcome:
-    cache.append(operation.request, encoded(operation.tokens))
+    rows = encoded(operation.tokens)
+    if len(operation.tokens) == 1:
+        cache.append_row(operation.request, rows[:, :, 0])
+    else:
+        cache.append(operation.request, rows)
     return ACCEPTED
 
 
