@@ -15,7 +15,7 @@ class Pool:
     so many bytes, so that each is one memory copy. No path is chosen by the size of the pool, so what an exhaustive search of small pools covers is what a large one runs.
     """
 
-    __slots__ = ("_chunk_ids", "_chunks", "dtype", "kv", "layers", "page_size", "pages", "slots", "width")
+    __slots__ = ("_chunk", "_chunk_ids", "_chunks", "dtype", "kv", "layers", "page_size", "pages", "slots", "width")
 
     def __init__(self, layers: int, pages: int, page_size: int, width: int, dtype: npt.DTypeLike = np.int8) -> None:
         if min(layers, pages, page_size, width) < 1:
@@ -29,6 +29,7 @@ class Pool:
         self.dtype = np.dtype(dtype)
         if self.dtype.hasobject:
             raise ValueError(f"rows hold plain numbers, not {self.dtype}")
+        self._chunk = np.dtype((np.void, page_size * width * self.dtype.itemsize))
         # Chunk ids by (layer and K or V, page): looking them up is cheaper than computing them on every gather.
         planes = np.arange(layers * pages * 2, dtype=np.int64).reshape(layers, pages, 2)
         self._chunk_ids = planes.transpose(0, 2, 1).reshape(layers * 2, pages)
@@ -45,7 +46,7 @@ class Pool:
             first = 1 if head else 0
             ids = np.frombuffer(pages[first : first + whole], np.int64)
             body = np.ascontiguousarray(rows)[:, :, head : count - tail].reshape(self.layers * 2, whole, -1)
-            chunks = body.view(self._chunks.dtype)[:, :, 0]
+            chunks = body.view(self._chunk)[:, :, 0]
             by_page = self._chunks.reshape(self.layers, self.pages, 2)
             for plane in range(self.layers * 2):
                 by_page[plane // 2, :, plane % 2][ids] = chunks[plane]
@@ -58,7 +59,11 @@ class Pool:
             return self.kv[:, pages[0], :, offset : offset + count].copy()
         if self.page_size == 1:
             # The key and the value of a row lie side by side: one memory copy for both, and the axes are swapped after.
-            return self.kv.take(np.frombuffer(pages, np.int64), 1).reshape(self.layers, count, 2, self.width).swapaxes(1, 2)
+            return (
+                self.kv.take(np.frombuffer(pages, np.int64), 1)
+                .reshape(self.layers, count, 2, self.width)
+                .swapaxes(1, 2)
+            )
         # The ids are valid by construction, and take is a little faster when it need not raise.
         ids = self._chunk_ids.take(np.frombuffer(pages, np.int64), 1, None, "clip")
         chunks = self._chunks.take(ids, 0, None, "clip")
@@ -77,6 +82,7 @@ class Pool:
         other.page_size = self.page_size
         other.width = self.width
         other.dtype = self.dtype
+        other._chunk = self._chunk
         other._chunk_ids = self._chunk_ids
         other._bind(self.kv.copy())
         return other
@@ -84,5 +90,5 @@ class Pool:
     def _bind(self, kv: npt.NDArray[Any]) -> None:
         """Keep `kv` and its two views: by chunk, and by (page, offset)."""
         self.kv = kv
-        self._chunks = kv.reshape(-1, self.page_size * self.width).view(np.dtype((np.void, kv[0, 0, 0].nbytes)))[:, 0]
+        self._chunks = kv.reshape(-1, self.page_size * self.width).view(self._chunk)[:, 0]
         self.slots = kv.transpose(1, 3, 0, 2, 4)

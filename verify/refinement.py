@@ -33,7 +33,7 @@ class Seen:
     image: object
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Checked:
     """One operation after the check: the bijection and snapshot that now hold, what differs, and whether the image moved."""
 

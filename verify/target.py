@@ -55,7 +55,7 @@ class Target(Protocol):
 
     `apply` returns Accepted or Refused; any exception out of it, or out of `observe`, breaks PT-TOTAL. Equal `image`s
     promise equal snapshots: it is a cheap, complete picture of the state, compared and never hashed. `written` has, for
-    each physical page, a byte a slot, zero when the slot was never written; a target that cannot tell returns None.
+    each physical page, flags that tell which of its slots were ever written; a target that cannot tell returns None.
     """
 
     @property

@@ -26,7 +26,7 @@ from spec.operations import (
 )
 from verify.target import Capabilities, Layout, RequestView, Snapshot
 
-LAYERS = 2
+LAYERS = 2  # what `written` joins
 # A row's value in layer l, K (0) or V (1): token * 4 + 2 * l + kv. It is never zero, since tokens start at 1, so a slot
 # that holds zero was never written.
 PLACE = np.arange(2 * LAYERS, dtype=np.int32).reshape(LAYERS, 2, 1, 1)
@@ -116,12 +116,10 @@ class ShippedCache:
         return tables, table.counts[:], table.free[:], self.cache.pool.kv.tobytes()
 
     def written(self) -> tuple[bytes, ...]:
-        """A slot was written when anything in it is not zero."""
-        kv, size = self.cache.pool.kv, self.cache.table.page_size
-        first, last = kv[0], kv[-1]
-        anything = first[:, 0] | first[:, 1] | last[:, 0] | last[:, 1]
-        raw = anything.astype(np.bool_).tobytes()
-        return tuple([raw[at : at + size] for at in range(0, len(raw), size)])
+        """A key or value was written when it is not zero."""
+        flags = self.cache.pool.kv.astype(np.bool_).tobytes()
+        layer, page = len(flags) // LAYERS, 2 * self.cache.table.page_size
+        return tuple([flags[at : at + page] + flags[layer + at : layer + at + page] for at in range(0, layer, page)])
 
     def clone(self) -> Self:
         """An independent copy."""
