@@ -32,7 +32,7 @@ class Pool:
         self._chunk = np.dtype((np.void, page_size * width * self.dtype.itemsize))
         # Chunk ids by (layer and K or V, page): looking them up is cheaper than computing them on every gather.
         planes = np.arange(layers * pages * 2, dtype=np.int64).reshape(layers, pages, 2)
-        self._chunk_ids = planes.transpose(0, 2, 1).reshape(layers * 2, pages)
+        self._chunk_ids = np.ascontiguousarray(planes.transpose(0, 2, 1)).reshape(layers * 2, pages)
         self._bind(np.zeros((layers, pages, 2, page_size, width), self.dtype))
 
     def write(self, pages: "array[int]", offset: int, rows: npt.NDArray[Any]) -> None:

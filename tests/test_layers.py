@@ -20,7 +20,9 @@ OWN_IMPORTS: dict[str, frozenset[str]] = {
     "spec": frozenset({"spec"}),
     "impl": frozenset({"impl", "spec.operations", "spec.isa"}),
     "verify": frozenset({"verify", "impl", "spec"}),
-    "verify/targets": frozenset({"impl", "spec.operations", "verify.target"}),
+    "verify/targets": frozenset(
+        {"impl", "spec.operations", "verify.target", "verify.incremental_target", "verify.tokens"}
+    ),
     "mutants": frozenset({"mutants", "impl", "spec", "verify.suite", "verify.sandbox", "verify.show"}),
     "tests": PROJECT,
 }

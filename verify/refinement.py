@@ -4,6 +4,7 @@ Which physical page backs a cell is the target's free choice, so the check build
 and the target's pages, and every rule follows from it. It reports every broken rule, never only the first.
 """
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -168,11 +169,11 @@ def check_pool(state: State, snapshot: Snapshot, named: list[int], differences: 
         if not wrong:
             add(Difference("PT-OWN", f"{state.pages} pages have a count", f"{len(counts)} counts"))
     listed = set(free)
+    if len(listed) != len(free):
+        for page, times in Counter(free).items():
+            if times > 1:
+                add(Difference("PT-FREE", f"page {page} is free at most once", f"{times} times on the free list"))
     for page in listed:
-        if free.count(page) > 1:
-            add(
-                Difference("PT-FREE", f"page {page} is free at most once", f"{free.count(page)} times on the free list")
-            )
         if not 0 <= page < len(counts) or counts[page] != 0 or named[page] != 0:
             held = f"count {counts[page]}, {named[page]} table entries" if 0 <= page < len(counts) else "no such page"
             add(Difference("PT-FREE", f"page {page} is free only when nobody holds it", held))
