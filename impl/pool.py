@@ -11,8 +11,9 @@ class Pool:
     """Rows of `layers` layers in pages; `kv` has shape (layers, pages, 2, page_size, width), K before V.
 
     `slots` is the same memory by (page, offset), each entry a row of shape (layers, 2, width). A chunk is one page's K or
-    V of one layer, page_size * width contiguous elements; whole pages move as chunks, which numpy sees as single items of
-    so many bytes, so that each is one memory copy. No path is chosen by the size of the pool, so what an exhaustive search of small pools covers is what a large one runs.
+    V of one layer, page_size * width contiguous elements that numpy sees as one item, so that whole pages move by one
+    memory copy a chunk. No path is chosen by the size of the pool: what an exhaustive search of small pools covers is what
+    a large one runs.
     """
 
     __slots__ = ("_chunk", "_chunk_ids", "_chunks", "dtype", "kv", "layers", "page_size", "pages", "slots", "width")
@@ -59,11 +60,8 @@ class Pool:
             return self.kv[:, pages[0], :, offset : offset + count].copy()
         if self.page_size == 1:
             # The key and the value of a row lie side by side: one memory copy for both, and the axes are swapped after.
-            return (
-                self.kv.take(np.frombuffer(pages, np.int64), 1)
-                .reshape(self.layers, count, 2, self.width)
-                .swapaxes(1, 2)
-            )
+            rows = self.kv.take(np.frombuffer(pages, np.int64), 1)
+            return rows.reshape(self.layers, count, 2, self.width).swapaxes(1, 2)
         # The ids are valid by construction, and take is a little faster when it need not raise.
         ids = self._chunk_ids.take(np.frombuffer(pages, np.int64), 1, None, "clip")
         chunks = self._chunks.take(ids, 0, None, "clip")

@@ -13,7 +13,7 @@ from verify.lockstep import Replayed, replay
 from verify.refinement import Difference
 from verify.show import BrokenRule, FailureReport, RowsLine
 from verify.shrink import shrink
-from verify.target import Factory, Snapshot
+from verify.target import Factory, RequestView, Snapshot
 from verify.witness import Witness, calls, to_json
 from verify.witness_files import save
 
@@ -73,10 +73,15 @@ def rows_lines(run: Replayed) -> tuple[RowsLine, ...]:
             request,
             rows_text(run.before, run.before.requests.get(request)),
             rows_text(run.after, run.after.requests.get(request)),
-            " ".join("?" if row is None else str(row) for row in shown[request].rows) if request in shown else "-",
+            shown_text(shown[request]) if request in shown else "-",
         )
         for request in ids
     )
+
+
+def shown_text(view: RequestView) -> str:
+    """The readable rows that the target shows, a question mark for one that is no token's."""
+    return " ".join("?" if row is None else str(row) for row in view.rows) or "(none)"
 
 
 def rows_text(state: State, request: Request | None) -> str:
@@ -85,4 +90,4 @@ def rows_text(state: State, request: Request | None) -> str:
         return "-"
     first, stop = released(request, state.page_size)
     hole = range(first * state.page_size, stop * state.page_size)
-    return " ".join("." if index in hole else str(token) for index, token in enumerate(request.rows)) or "(empty)"
+    return " ".join("." if index in hole else str(token) for index, token in enumerate(request.rows)) or "(none)"

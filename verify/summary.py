@@ -42,7 +42,17 @@ def render_summary(summary: Summary, width: int) -> str:
 
 def exploration_table(explorations: list[Exploration]) -> Table:
     """One line a scope, and their sum."""
-    table = Table("scope", "states", "transitions", "refused", "reads", "depth", "seconds", "verdict", show_footer=True)
+    table = Table(
+        "scope",
+        "states",
+        "transitions",
+        "refused",
+        "reads",
+        "depth",
+        "seconds",
+        "verdict",
+        show_footer=len(explorations) > 1,
+    )
     for found in explorations:
         verdict = "complete" if found.complete else "differs"
         counts = (found.states, found.transitions, found.refused, found.reads, found.depth)

@@ -2,6 +2,8 @@
 
 from collections.abc import Callable
 
+import pytest
+
 from verify.bounds import Profile, Scope
 from verify.explore import Exploration, Search
 from verify.findings import describe_failure
@@ -25,7 +27,7 @@ def test_every_reachable_state_refines_the_oracle(
     summary.explorations.append(found)
     for failure in found.failures[:1]:
         report = describe_failure(failure.operations, failure.differences, scope.pages, scope.page_size, ShippedCache)
-        raise AssertionError(f"broken rules: {', '.join(found.broken())}\n{failure_text(report)}")
+        pytest.fail(f"broken rules: {', '.join(found.broken())}\n{failure_text(report)}", pytrace=False)
     assert found.complete
     assert (found.states, found.transitions) == (scope.states, scope.transitions)
     expected = set(SITUATIONS) - {ID_USED_AGAIN} - (INSIDE_PAGES if scope.page_size == 1 else set())
