@@ -32,7 +32,8 @@ class KVCache:
     def append_row(self, request: int, row: npt.NDArray[Any]) -> None:
         """Append one row of shape (layers, 2, width). Raises ValueError, UnknownRequest and OutOfPages."""
         table, pool = self.table, self.pool
-        if row.shape != self._row_shape or row.dtype != pool.dtype:
+        # Arrays of one built-in type share its dtype object, so the comparison is rarely needed.
+        if row.shape != self._row_shape or (row.dtype is not pool.dtype and row.dtype != pool.dtype):
             raise ValueError(f"a row is {self._row_shape} of {pool.dtype}, not {row.shape} of {row.dtype}")
         copy = table.append(request)
         if copy is not None:

@@ -46,11 +46,11 @@ class Pool:
         if whole:
             first = 1 if head else 0
             ids = np.frombuffer(pages[first : first + whole], np.int64)
-            body = np.ascontiguousarray(rows)[:, :, head : count - tail].reshape(self.layers * 2, whole, -1)
-            chunks = body.view(self._chunk)[:, :, 0]
-            by_page = self._chunks.reshape(self.layers, self.pages, 2)
-            for plane in range(self.layers * 2):
-                by_page[plane // 2, :, plane % 2][ids] = chunks[plane]
+            body = np.ascontiguousarray(rows)[:, :, head : count - tail].reshape(self.layers, 2, whole, -1)
+            chunks = body.view(self._chunk)[:, :, :, 0]
+            for layer in range(self.layers):
+                self._chunks[layer, :, 0][ids] = chunks[layer, 0]
+                self._chunks[layer, :, 1][ids] = chunks[layer, 1]
         if tail:
             self.kv[:, pages[-1], :, :tail] = rows[:, :, count - tail :]
 
@@ -64,7 +64,7 @@ class Pool:
             return rows.reshape(self.layers, count, 2, self.width).swapaxes(1, 2)
         # The ids are valid by construction, and take is a little faster when it need not raise.
         ids = self._chunk_ids.take(np.frombuffer(pages, np.int64), 1, None, "clip")
-        chunks = self._chunks.take(ids, 0, None, "clip")
+        chunks = self._chunks.take(ids, None, None, "clip")
         rows = chunks.view(self.dtype).reshape(self.layers, 2, -1, self.width)
         return rows if rows.shape[2] == count else rows[:, :, offset : offset + count]
 
@@ -86,7 +86,7 @@ class Pool:
         return other
 
     def _bind(self, kv: npt.NDArray[Any]) -> None:
-        """Keep `kv` and its two views: by chunk, and by (page, offset)."""
+        """Keep `kv` and its two views: chunks by (layer, page, K or V), rows by (page, offset)."""
         self.kv = kv
-        self._chunks = kv.reshape(-1, self.page_size * self.width).view(self._chunk)[:, 0]
+        self._chunks = kv.reshape(self.layers, self.pages, 2, -1).view(self._chunk)[:, :, :, 0]
         self.slots = kv.transpose(1, 3, 0, 2, 4)
