@@ -90,7 +90,7 @@ class WindowRun:
 def window_run(tick: Callable[[float], None]) -> WindowRun:
     """Append and trim WINDOW_TOKENS tokens one by one; `tick` hears the fraction done after each tenth.
 
-    The pool has ceil((WINDOW - 1) / P) + 1 pages (reference.md section 1), so one page more in use would raise OutOfPages.
+    The pool has ceil((WINDOW - 1) / P) + 1 pages (docs/reference.md section 1), so one page more in use would raise OutOfPages.
     """
     pages = -(-(WINDOW - 1) // PAGE_SIZE) + 1
     cache = KVCache(pages, PAGE_SIZE, width=WIDTH)

@@ -12,11 +12,9 @@ from rich.table import Table
 from rich.text import Text
 
 from impl import bench as bench_figures
-from impl.command import CommandError, write_json
+from impl.command import EPILOG, HELP, VERSION, CommandError, console, write_json
 from impl.event_trace import Event, exhausted_run, fork_run, windowed_run
 from impl.page_table import OutOfPages
-
-VERSION = "0.1.0"
 
 JSON_OPTION = click.option(
     "--json",
@@ -26,7 +24,7 @@ JSON_OPTION = click.option(
 )
 
 
-@click.group("impl", context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group("impl", context_settings=HELP, epilog=EPILOG)
 @click.version_option(VERSION, prog_name="kvproof impl")
 def main() -> None:
     """The paged KV cache that kvproof ships: pages of rows, block tables, copy-on-write forks, windows.
@@ -48,9 +46,6 @@ def main() -> None:
       python -m impl trace --window 4 --steps 9
       python -m impl trace --json - | jq .window.steps[6]
       python -m impl bench --json bench.json    speed beside its targets
-
-    \b
-    Exit codes: 0 done, 2 usage, 4 input or output is broken, 70 internal error, 130 interrupted.
     """
 
 
@@ -87,7 +82,7 @@ def trace(pages: int, page_size: int, window: int, steps: int, json_path: str | 
         "exhaustion": {"pages": 3, "page_size": 2, "events": exhausted_run()},
     }
     if json_path != "-":
-        _show_trace(Console(), document)
+        _show_trace(console(), document)
     if json_path is not None:
         write_json(json_path, document)
 
@@ -111,8 +106,8 @@ def bench(repeats: int, json_path: str | None) -> None:
     measurements = bench_figures.measurements()
     figures = []
     columns = TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn()
-    console = Console(stderr=True)
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+    err = console(to_stderr=True)
+    with Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as progress:
         task = progress.add_task("", total=len(measurements) + 1)
         for name, measure in measurements.items():
             progress.update(task, description=name)
@@ -126,22 +121,22 @@ def bench(repeats: int, json_path: str | None) -> None:
         "peak_resident_bytes": bench_figures.peak_resident_bytes(),
     }
     if json_path != "-":
-        _show_bench(Console(), figures, run)
+        _show_bench(console(), figures, run)
     if json_path is not None:
         write_json(json_path, document)
 
 
-def _show_trace(console: Console, document: dict[str, Any]) -> None:
+def _show_trace(out: Console, document: dict[str, Any]) -> None:
     windowed = document["window"]
     rule = "no window" if windowed["window"] is None else f"window {windowed['window']}"
     title = f"One request, {windowed['pages']} pages of {windowed['page_size']} rows, {rule}"
-    console.print(_table(title, "step|rows read|table after|dropped|free", map(_step_cells, windowed["steps"])))
+    out.print(_table(title, "step|rows read|table after|dropped|free", map(_step_cells, windowed["steps"])))
     forked, exhausted = document["fork"], document["exhaustion"]
     title = f"Fork, {forked['pages']} pages of {forked['page_size']} rows"
-    console.print(_table(title, "event|A|B|counts|A's rows|free", map(_fork_cells, forked["events"])))
+    out.print(_table(title, "event|A|B|counts|A's rows|free", map(_fork_cells, forked["events"])))
     title = f"Exhaustion, {exhausted['pages']} pages of {exhausted['page_size']} rows"
     headings = "append|outcome|length after|table after|free"
-    console.print(_table(title, headings, map(_exhaustion_cells, exhausted["events"])))
+    out.print(_table(title, headings, map(_exhaustion_cells, exhausted["events"])))
 
 
 def _step_cells(event: Event) -> tuple[str, ...]:
@@ -170,11 +165,11 @@ def _exhaustion_cells(event: Event) -> tuple[str, ...]:
     )
 
 
-def _show_bench(console: Console, figures: Sequence[bench_figures.Figure], run: bench_figures.WindowRun) -> None:
-    console.print(_table("Speed", "measurement|unit|low|median|high|target|", map(_figure_cells, figures)))
+def _show_bench(out: Console, figures: Sequence[bench_figures.Figure], run: bench_figures.WindowRun) -> None:
+    out.print(_table("Speed", "measurement|unit|low|median|high|target|", map(_figure_cells, figures)))
     met = sum(figure.met is True for figure in figures)
-    console.print(f"{met} of {sum(figure.met is not None for figure in figures)} targets met")
-    console.print(
+    out.print(f"{met} of {sum(figure.met is not None for figure in figures)} targets met")
+    out.print(
         f"Window {run.window:,}, {run.tokens:,} tokens, {run.pages} pages: never more than {run.peak_pages} pages in use, "
         f"process grew by {run.resident_growth / 1024:,.0f} KiB from the first tenth to the last, "
         f"{run.first_tenth * 1e6:.2f} us a step in the first tenth and {run.last_tenth * 1e6:.2f} us in the last."

@@ -12,10 +12,19 @@ from pathlib import Path
 from typing import NoReturn
 
 import click
+from rich.console import Console
 
 from impl.exit_codes import ExitCode
+from impl.interrupts import one_interrupt
 
 DEBUG_VARIABLE = "KVPROOF_DEBUG"
+VERSION = "0.1.0"
+PLAIN_WIDTH = 180
+"""Columns of a table that goes to a file or a pipe."""
+
+EPILOG = "Exit codes: 0 pass, 1 fail, 2 usage, 3 unknown, 4 broken input or output, 70 internal error, 130 interrupted."
+HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 110}
+"""What every group's context settings are."""
 
 
 class CommandError(Exception):
@@ -36,7 +45,8 @@ def run(group: click.Command, argv: Sequence[str] | None = None) -> NoReturn:
     """
     _offer_debug(group)
     try:
-        code = _invoke(group, sys.argv[1:] if argv is None else argv)
+        with one_interrupt():
+            code = _invoke(group, sys.argv[1:] if argv is None else argv)
         if sys.stdout is not None:
             sys.stdout.flush()
     except click.UsageError as error:
@@ -61,6 +71,14 @@ def run(group: click.Command, argv: Sequence[str] | None = None) -> NoReturn:
         code = _fail(f"internal error: {type(error).__name__}: {_first_line(error)}", ExitCode.INTERNAL)
     _discard_unwritable_output()
     sys.exit(code)
+
+
+def console(to_stderr: bool = False) -> Console:
+    """Where a program prints; a file or a pipe gets lines of a fixed width instead of a terminal's, unless COLUMNS is set."""
+    plain = Console(highlight=False, stderr=to_stderr)
+    if plain.is_terminal or "COLUMNS" in os.environ:
+        return plain
+    return Console(width=PLAIN_WIDTH, highlight=False, stderr=to_stderr)
 
 
 def write_atomically(path: str | Path, text: str) -> None:

@@ -1,7 +1,7 @@
 """Three short runs of the real cache, written down event by event: a window, a fork, an exhausted pool.
 
 Every row's key and value hold the row's own position, so the rows a run shows are the rows it really read. The results
-are plain data (dicts, lists, numbers, names), ready for JSON. Source: reference.md section 2.
+are plain data (dicts, lists, numbers, names), ready for JSON. Source: docs/reference.md section 2.
 """
 
 from typing import Any

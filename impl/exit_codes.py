@@ -4,7 +4,7 @@ from enum import IntEnum
 
 
 class ExitCode(IntEnum):
-    """What a command's exit status says; source: verification.md, "Exit codes"."""
+    """What a command's exit status says; source: README, "How to read a verdict"."""
 
     PASS = 0
     FAIL = 1  # a difference, a survivor, an expected deviation that is gone

@@ -2,7 +2,7 @@
 
 Every operation looks for its errors first and changes the table after, so an operation that raises has changed nothing.
 Errors are looked for in one order: UnknownRequest, DuplicateRequest, BadArgument, RowsReleased, OutOfPages.
-Source: reference.md section 2.
+Source: docs/reference.md section 2.
 """
 
 from array import array

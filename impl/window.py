@@ -1,7 +1,7 @@
 """The window rule as the host applies it: which rows a step gathers, and where it trims after it.
 
 Step L (1-based) reads from the L-1 rows before it and adds its own; `window` None is full attention. With `sinks` S the
-step reads the first S rows and the last window - S, its own included. Source: reference.md section 1.
+step reads the first S rows and the last window - S, its own included. Source: docs/reference.md section 1.
 """
 
 

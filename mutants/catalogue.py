@@ -1,6 +1,6 @@
 """The named mutants of the page table, each one line, each with the rules that must catch it; and the two controls.
 
-Source: reference.md section 4, whose numbers the ids are. The expected rules were fixed before the first run. The
+Source: docs/reference.md section 3, whose numbers the ids are. The expected rules were fixed before the first run. The
 nineteenth, trim in the wrong order, has two readings: the same pages given back in reverse break nothing but the order
 of the free list, a rule of impl/ that the literal tables check; pages taken from the wrong end lose rows.
 """

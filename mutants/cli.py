@@ -1,20 +1,22 @@
 """The command line of `python -m mutants`: the gate, and the gate again and again under load."""
 
 import importlib
+import os
 from contextlib import suppress
 from pathlib import Path
 from types import ModuleType
 
 import click
+from click.core import ParameterSource
 
-from impl.command import CommandError, write_json
+from impl.command import EPILOG, HELP, VERSION, CommandError, console, write_json
 from impl.exit_codes import ExitCode
 from mutants.engine import Plan, Record, carry_out
 from mutants.gate import decide
 from mutants.mutant import Mutant
 from mutants.repeat import repeat_gate
 from mutants.report import document
-from mutants.terminal import console, progress, show
+from mutants.terminal import progress, show
 
 REPORT = Path("reports", "mutants.json")
 ATTRIBUTION = ("witness", "exhaustive")
@@ -34,14 +36,18 @@ ALL_RULES = click.option(
 )
 
 
-@click.group("mutants", invoke_without_command=True)
+@click.group("mutants", invoke_without_command=True, context_settings=HELP, epilog=EPILOG)
+@click.version_option(VERSION, prog_name="kvproof mutants")
 @ONLY
 @ALL_RULES
 @CATALOGUE
 @click.option("--matrix", is_flag=True, help="Put every mutant through every stage and print which rules each saw.")
 @click.option("--shuffle", "seed", type=int, metavar="SEED", help="Run the mutants in an order shuffled by this seed.")
 @click.option(
-    "--json", "path", default=str(REPORT), show_default=True, metavar="PATH", help='Where the report goes; "-": stdout.'
+    "--json",
+    "path",
+    metavar="PATH",
+    help=f'Where the report goes; "-": stdout.  [default: {REPORT} for a run of the whole catalogue]',
 )
 @click.pass_context
 def cli(
@@ -51,25 +57,33 @@ def cli(
     catalogue: str,
     matrix: bool,
     seed: int | None,
-    path: str,
+    path: str | None,
 ) -> ExitCode | None:
     """Show that the checks see every mistake of the catalogue, each by the rule that it must break.
 
-    Exit codes: 0 pass, 1 a survivor or the wrong rule, 2 usage, 3 no verdict, 4 the original, a control or a mutant is
-    broken, 130 interrupted.
+    A survivor and a kill by another rule fail; when the original or a control is not as it must be, nothing is judged
+    and the run is broken.
     """
     if context.invoked_subcommand is not None:
+        given = [name for name in context.params if context.get_parameter_source(name) is ParameterSource.COMMANDLINE]
+        if given:
+            raise click.UsageError(f"options of {context.invoked_subcommand} come after its name")
         return None
+    if path is None and only is None:
+        path = str(REPORT)
     record = Record(_plan(catalogue, only, attribution, matrix, seed))
+    if path is not None:
+        _check_place(path)
     out = console(to_stderr=path == "-")
     with suppress(KeyboardInterrupt), progress(out, record.plan.units()) as announce:
         carry_out(record, announce)
     show(out, record, matrix)
-    _write(path, record)
+    if path is not None:
+        write_json(path, document(record))
     return decide(record).code
 
 
-@cli.command("repeat")
+@cli.command("repeat", epilog=EPILOG)
 @ONLY
 @ALL_RULES
 @CATALOGUE
@@ -79,8 +93,7 @@ def cli(
 def repeat(only: str | None, attribution: bool, catalogue: str, runs: int, load: bool, seed: int) -> ExitCode:
     """Run the gate again and again in shuffled order and compare the verdicts.
 
-    Exit codes: 0 when every run passes with the same verdicts, 1 when verdicts differ, else that of the first run that
-    does not pass.
+    It passes when every run passes with the same verdicts.
     """
     plans = [_plan(catalogue, only, attribution, False, seed + run) for run in range(runs)]
     return repeat_gate(plans, load, console())
@@ -90,7 +103,7 @@ def _plan(catalogue: str, only: str | None, attribution: bool, matrix: bool, see
     try:
         module: ModuleType = importlib.import_module(catalogue)
         project, mutants, no_op, broken = module.PROJECT, module.MUTANTS, module.NO_OP, module.BROKEN
-    except (ImportError, AttributeError) as error:
+    except Exception as error:
         raise CommandError(f"{catalogue} is no catalogue: {error}") from error
     at_least = len(project.stages) if matrix else len(ATTRIBUTION) if attribution else 0
     return Plan(project, _chosen(mutants, only), no_op, broken, at_least, seed)
@@ -108,7 +121,13 @@ def _chosen(mutants: tuple[Mutant, ...], only: str | None) -> tuple[Mutant, ...]
     return tuple(mutant for mutant in mutants if not wanted.isdisjoint((mutant.id, mutant.family)))
 
 
-def _write(path: str, record: Record) -> None:
+def _check_place(path: str) -> None:
+    """A CommandError when the report cannot be written there: better said before the run than after it."""
+    if path == "-":
+        return
+    folder = Path(path).parent
     if path == str(REPORT):
-        REPORT.parent.mkdir(exist_ok=True)
-    write_json(path, document(record))
+        with suppress(OSError):
+            folder.mkdir(exist_ok=True)
+    if not path or not os.access(folder, os.W_OK) or not folder.is_dir() or Path(path).is_dir():
+        raise CommandError(f"no report can be written to {path!r}: choose a file in a folder that is there")

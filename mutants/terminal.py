@@ -14,14 +14,7 @@ from mutants.engine import Announce, Record, Result
 from mutants.gate import decide, median_cpu_ms, summary
 from mutants.wire import StageRun
 
-PLAIN_WIDTH = 180
-"""Columns of a table that goes to a file or a pipe."""
-
-
-def console(to_stderr: bool = False) -> Console:
-    """A console; a file or a pipe gets lines that do not depend on a terminal's width."""
-    plain = Console(highlight=False, stderr=to_stderr)
-    return plain if plain.is_terminal else Console(width=PLAIN_WIDTH, highlight=False, stderr=to_stderr)
+WORDS = {ExitCode.PASS: "pass", ExitCode.FAIL: "fail", ExitCode.BROKEN: "unknown, nothing can be judged"}
 
 
 @contextmanager
@@ -51,8 +44,12 @@ def show(out: Console, record: Record, matrix: bool) -> None:
     decision = decide(record)
     for reason in decision.reasons:
         out.print(Text(reason, style="red"))
-    verdict = "pass" if decision.code == ExitCode.PASS else f"no pass: {decision.code.name.lower()}"
-    out.print(Text(verdict, style="bold green" if decision.code == ExitCode.PASS else "bold red"))
+    out.print(
+        Text(
+            f"verdict: {WORDS.get(decision.code, 'unknown')}",
+            style="bold green" if decision.code == ExitCode.PASS else "bold red",
+        )
+    )
 
 
 def _table(record: Record) -> Table:

@@ -6,7 +6,7 @@ one.
 
 Notation: pages of P rows; per request n rows, sp leading pages that hold a sink, d released pages. The logical pages
 [sp, sp+d) are released and the others below ceil(n/P) are held. Only full pages are released, so d > 0 implies
-(sp+d)*P <= n. Source: reference.md section 2, and the decisions of the core in verification.md.
+(sp+d)*P <= n. Source: docs/reference.md section 2.
 """
 
 from collections import Counter

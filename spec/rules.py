@@ -1,4 +1,4 @@
-"""The rules by name: every check, mutant and RTL header cites one of these ids."""
+"""The rules by name: every check and every mutant cites these ids."""
 
 RULES: dict[str, str] = {
     "PT-OWN": "The reference count of every page equals the number of block-table entries that name it.",

@@ -2,7 +2,7 @@
 
 Steps count from 1. Step L finds rows 0 .. L-2, reads some of them, appends row L-1 and trims with keep_from(L). A step
 attends W tokens at most, the new one included; W = None means all. The first S rows, the sinks, S < W, are attended for
-ever and the other W - S places of the window slide. Integers are unbounded. Source: reference.md section 1.
+ever and the other W - S places of the window slide. Integers are unbounded. Source: docs/reference.md section 1.
 
 Every function raises ValueError for step < 1, window < 1, sinks < 0, sinks >= window or page_size < 1.
 """

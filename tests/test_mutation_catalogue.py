@@ -26,7 +26,7 @@ EXPECTED = {
     "19a": "LIFO",
     "19b": "PT-ROWS",
 }
-"""Source: reference.md section 4, written down apart from the catalogue."""
+"""Source: docs/reference.md section 3, written down apart from the catalogue."""
 
 
 def test_the_expected_rules_are_those_of_the_reference() -> None:

@@ -5,6 +5,9 @@ A bound says how far a search looks, never what is right; the oracle in spec/ is
 
 from dataclasses import dataclass
 
+MOST_PAGES, MOST_PAGE_SIZE, MOST_REQUESTS = 10_000, 1_000_000, 1_000
+"""What a command takes for a mistake when it is more."""
+
 
 @dataclass(frozen=True, slots=True)
 class Scope:
@@ -61,6 +64,7 @@ SMALL = (
     Scope(2, 1, 2, 3, states=241, transitions=15_005),
     Scope(3, 1, 2, 4, states=790, transitions=54_797),
 )
+SINKS = Scope(2, 2, 2, 4, sinks=1, states=342, transitions=22_123)
 WIDE = (
     Scope(3, 2, 2, 4, states=2_264, transitions=159_377),
     Scope(4, 2, 2, 5, states=6_824, transitions=528_884),
@@ -74,12 +78,16 @@ DEEP = (
     Scope(3, 2, 3, 4, states=15_672, transitions=1_773_294),
     Scope(4, 2, 3, 4, states=42_241, transitions=4_867_035),
 )
-SCOPES: tuple[Scope, ...] = (*SMALL, *WIDE, *DEEP)
+SCOPES: tuple[Scope, ...] = (*SMALL, SINKS, *WIDE, *DEEP)
 
-INDUCTION = (Scope(3, 1, 2, 3), Scope(3, 2, 2, 4))
+INDUCTION_SMALL = (Scope(3, 1, 2, 2, states=326, transitions=19_856),)
+INDUCTION = (
+    Scope(3, 1, 2, 3, states=1_235, transitions=85_987),
+    Scope(3, 2, 2, 4, states=1_577, transitions=121_965),
+)
 
 PROFILES: dict[str, Profile] = {
-    "dev": Profile("dev", SMALL, (Scope(3, 1, 2, 2),), examples=60, steps=50, each=5),
-    "ci": Profile("ci", SMALL + WIDE, INDUCTION, examples=500, steps=50, each=100),
+    "dev": Profile("dev", (*SMALL, SINKS), INDUCTION_SMALL, examples=60, steps=50, each=5),
+    "ci": Profile("ci", (*SMALL, SINKS, *WIDE), INDUCTION, examples=500, steps=50, each=100),
     "deep": Profile("deep", SCOPES, INDUCTION, examples=10_000, steps=80, each=1_000),
 }

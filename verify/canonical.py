@@ -8,7 +8,7 @@ on what a reused page still holds. Values are left out: the code is data-indepen
 from collections.abc import Hashable, Sequence
 from itertools import permutations, product
 
-from spec.page_table import State
+from spec.page_table import State, sink_pages
 from verify.target import Snapshot
 
 Code = tuple[int, bytes]
@@ -24,9 +24,9 @@ def page_codes(state: State, snapshot: Snapshot, written: tuple[bytes, ...] | No
     live = [0] * state.pages
     for request, view in snapshot.requests.items():
         truth = state.requests[request]
-        sink_pages = -(-truth.sinks // size)
+        kept = sink_pages(truth.sinks, size)
         for index, page in enumerate(view.pages):
-            logical = index if index < sink_pages else index + truth.dropped
+            logical = index if index < kept else index + truth.dropped
             live[page] = max(live[page], min(size, len(truth.rows) - logical * size))
     return list(zip(live, written or (b"",) * state.pages, strict=True))
 

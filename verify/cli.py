@@ -1,5 +1,6 @@
 """The command line of the searches. Each command ends with what was covered and a verdict; the exit code is the verdict's."""
 
+import math
 import os
 import time
 from collections.abc import Sequence
@@ -9,34 +10,35 @@ import click
 from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from impl.command import CommandError
+from impl.command import EPILOG, HELP, VERSION, CommandError, console
 from impl.exit_codes import ExitCode
 from impl.schedule import ScheduleOptions
 from impl.traces import TraceError
 from spec.operations import Operation
-from verify.bounds import Scope
+from verify.bounds import MOST_PAGE_SIZE, MOST_PAGES, MOST_REQUESTS, Scope
 from verify.explore import Exploration, Search
 from verify.findings import broken_rules, describe_failure, shrunk
 from verify.lockstep import replay as replay_operations
 from verify.machines import Tally, search_at_random
 from verify.refinement import Difference
 from verify.show import FailureReport, facts_table, render_failure
-from verify.summary import exploration_table, random_lines
+from verify.summary import exploration_table, random_lines, situation_lines
 from verify.targets.shipped import ShippedCache
 from verify.targets.shipped_incremental import ShippedIncremental
-from verify.trace_replay import ReplayOptions, TraceResult, replay_trace
+from verify.trace_replay import MOST_POOL_PAGES, ReplayOptions, TraceResult, replay_trace
 from verify.witness import Witness
 from verify.witness_files import load
 
-EPILOG = "Exit codes: 0 pass, 1 fail, 2 usage, 3 unknown, 4 broken input or target, 70 internal error, 130 interrupted."
+
+def finite(context: click.Context, parameter: click.Parameter, value: float) -> float:
+    """The number, unless it is none."""
+    if not math.isfinite(value):
+        raise click.BadParameter("not a number")
+    return value
 
 
-@click.group(
-    name="verify",
-    epilog=EPILOG,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
-)
-@click.version_option(package_name=None, version="0.1.0", prog_name="kvproof verify")
+@click.group("verify", epilog=EPILOG, context_settings=HELP)
+@click.version_option(VERSION, prog_name="kvproof verify")
 def main() -> None:
     """Hold a paged KV cache against the oracle.
 
@@ -44,7 +46,7 @@ def main() -> None:
     Examples:
       python -m verify explore --pages 4 --page-size 2 --requests 3 --length 4
       python -m verify fuzz --seed 7 --minutes 5
-      python -m verify replay reports/witnesses/PT-LEAK-0123abcd.json
+      python -m verify replay verify/witnesses/fill-the-pool.json
       python -m verify replay trace.jsonl --requests 2000 --page 16 --window 4096
 
     The whole suite with its closing summary is `pytest verify/`.
@@ -52,13 +54,15 @@ def main() -> None:
 
 
 @main.command(epilog=EPILOG)
-@click.option("--pages", type=click.IntRange(1), required=True, help="Pages of the pool.")
-@click.option("--page-size", type=click.IntRange(1), required=True, help="Rows of a page.")
-@click.option("--requests", type=click.IntRange(1), required=True, help="Most requests alive at once.")
-@click.option("--length", type=click.IntRange(0), required=True, help="Most rows of a request.")
-@click.option("--sinks", type=click.IntRange(0), help="Most sinks of a request.  [default: page size + 1]")
+@click.option("--pages", type=click.IntRange(1, MOST_PAGES), required=True, help="Pages of the pool.")
+@click.option("--page-size", type=click.IntRange(1, MOST_PAGE_SIZE), required=True, help="Rows of a page.")
+@click.option("--requests", type=click.IntRange(1, MOST_REQUESTS), required=True, help="Most requests alive at once.")
+@click.option("--length", type=click.IntRange(1, MOST_PAGE_SIZE), required=True, help="Most rows of a request.")
+@click.option(
+    "--sinks", type=click.IntRange(0, MOST_PAGE_SIZE), help="Most sinks of a request.  [default: page size + 1]"
+)
 @click.option("--raw-ids", is_flag=True, help="Tell page and request ids apart instead of renaming them.")
-@click.option("--workers", type=click.IntRange(1), default=os.cpu_count() or 1, show_default="all cores")
+@click.option("--workers", type=click.IntRange(1), default=os.cpu_count() or 1, help="Processes.  [default: all cores]")
 def explore(
     pages: int, page_size: int, requests: int, length: int, sinks: int | None, raw_ids: bool, workers: int
 ) -> int:
@@ -68,8 +72,8 @@ def explore(
     scope grows quickly: 4 pages of 2 rows, 3 requests and length 4 have 42,241 states and 4,867,035 transitions.
     """
     scope = Scope(pages, page_size, requests, length, raw_ids, sinks)
-    console = Console()
-    with activity(console) as bar:
+    out = console()
+    with activity(out) as bar:
         task = bar.add_task(f"{scope}")
 
         def show(found: Exploration, frontier: int) -> None:
@@ -81,39 +85,44 @@ def explore(
             search.run()
         except KeyboardInterrupt:
             bar.stop()
-            console.print(exploration_table([search.found]))
-            console.print("verdict: unknown, the search was interrupted before its fixpoint")
+            out.print(exploration_table([search.found]))
+            out.print("verdict: unknown, the search was interrupted before its fixpoint")
             raise
     found = search.found
-    console.print(exploration_table([found]))
+    out.print(exploration_table([found]))
     rate = found.transitions / max(found.seconds, 1e-9)
-    console.print(f"{rate:,.0f} transitions a second; situations: {dict(found.situations)}", highlight=False)
+    out.print(f"{rate:,.0f} transitions a second", *situation_lines(found.situations), sep="\n")
     for failure in found.failures[:1]:
-        render_failure(
-            console, describe_failure(failure.operations, failure.differences, pages, page_size, ShippedCache)
-        )
+        render_failure(out, describe_failure(failure.operations, failure.differences, pages, page_size, ShippedCache))
     if found.failures:
-        return verdict(console, f"broken rules {', '.join(found.broken())}", ExitCode.FAIL)
-    return verdict(console, "complete within the scope, no difference", ExitCode.PASS)
+        return verdict(out, f"broken rules {', '.join(found.broken())}", ExitCode.FAIL)
+    return verdict(out, "complete within the scope, no difference", ExitCode.PASS)
 
 
 @main.command(epilog=EPILOG)
 @click.option("--seed", type=click.IntRange(0), required=True, help="First seed; each batch takes the next one.")
-@click.option("--minutes", type=click.FloatRange(0, min_open=True), required=True, help="How long to search.")
+@click.option(
+    "--minutes",
+    type=click.FloatRange(0, 1e6, min_open=True),
+    callback=finite,
+    required=True,
+    help="How long to search.",
+)
 def fuzz(seed: int, minutes: float) -> int:
     """Search at random on larger pools for some minutes.
 
     A failure is shrunk and names the seed of its batch: the same seed finds it again.
     """
-    console = Console()
+    out = console()
     started = time.monotonic()
     total = Tally(seed=seed)
-    with activity(console) as bar:
+    batch, tally = seed, Tally(seed=seed)
+    with activity(out) as bar:
         task = bar.add_task("fuzz")
-        batch = seed
         try:
-            while time.monotonic() - started < minutes * 60:
-                tally = search_at_random(ShippedCache, examples=60, steps=60, seed=batch)
+            while batch == seed or time.monotonic() - started < minutes * 60:
+                tally = Tally(seed=batch)
+                search_at_random(ShippedCache, examples=60, steps=60, tally=tally)
                 total.add(tally)
                 bar.update(task, description=f"seed {batch}: {total.examples:,} examples, {total.steps:,} operations")
                 if tally.failure is not None:
@@ -121,25 +130,33 @@ def fuzz(seed: int, minutes: float) -> int:
                 batch += 1
         except KeyboardInterrupt:
             bar.stop()
-            console.print(*random_lines(total), sep="\n")
-            console.print(f"verdict: unknown, interrupted during the batch of seed {batch}")
+            total.add(tally)
+            out.print(*random_lines(total), sep="\n")
+            out.print(f"verdict: unknown, interrupted during the batch of seed {batch}")
             raise
-    console.print(*random_lines(total), sep="\n", highlight=False)
+    out.print(*random_lines(total), sep="\n", highlight=False)
     if total.failure is None:
-        return verdict(console, f"no difference found at random, seeds {seed} to {batch - 1}", ExitCode.PASS)
+        return verdict(out, f"no difference found at random, seeds {seed} to {batch - 1}", ExitCode.PASS)
     smallest = shrunk(total.failure.operations, total.pages, total.page_size, ShippedCache)
-    report_failure(console, smallest, total.failure.differences, total.pages, total.page_size)
-    return verdict(console, f"a rule is broken, found with seed {batch}", ExitCode.FAIL)
+    report_failure(out, smallest, total.failure.differences, total.pages, total.page_size)
+    return verdict(out, f"a rule is broken, found with seed {batch}", ExitCode.FAIL)
 
 
 @main.command(epilog=EPILOG)
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--requests", type=click.IntRange(1), default=2000, show_default=True, help="First requests of a trace.")
-@click.option("--page", "page_size", type=click.IntRange(1), default=16, show_default=True, help="Rows of a page.")
-@click.option("--window", type=click.IntRange(1), help="Rows that a step attends, its own included.  [default: all]")
-@click.option("--pages", type=click.IntRange(1), help="Pages of the pool.  [default: as many as the trace needs]")
 @click.option(
-    "--ms-per-token", type=click.FloatRange(0), default=50.0, show_default=True, help="Time of one decode step."
+    "--page", "page_size", type=click.IntRange(1, MOST_PAGE_SIZE), default=16, show_default=True, help="Rows of a page."
+)
+@click.option("--window", type=click.IntRange(1), help="Rows that a step attends, its own included.  [default: all]")
+@click.option("--pages", type=click.IntRange(1, MOST_POOL_PAGES), help="Pages of the pool.  [default: enough]")
+@click.option(
+    "--ms-per-token",
+    type=click.FloatRange(0, 1e9),
+    callback=finite,
+    default=50.0,
+    show_default=True,
+    help="Time of one decode step.",
 )
 @click.option(
     "--hold", type=click.IntRange(0), default=64, show_default=True, help="Finished requests kept for sharing."
@@ -162,11 +179,12 @@ def replay(
     A witness says its own pool; the options are for traces. Of a trace every operation is checked: the touched request
     with all its rows and pages and the changes of the free list each time, the whole state every 1,000 operations.
     """
-    console = Console()
+    out = console()
+    if not file.is_file():
+        raise CommandError(f"{file} is no regular file")
     if is_witness(file):
-        return replay_witness(console, load(file))
-    schedule = ScheduleOptions(page_size, window, ms_per_token, hold, abort_every)
-    with activity(console) as bar:
+        return replay_witness(out, load(file))
+    with activity(out) as bar:
         task = bar.add_task(file.name)
 
         def show(done: int, total: int, operations: int) -> None:
@@ -175,18 +193,19 @@ def replay(
             )
 
         try:
+            schedule = ScheduleOptions(page_size, window, ms_per_token, hold, abort_every)
             found = replay_trace(file, ReplayOptions(schedule, requests, pages), ShippedIncremental, show)
         except (TraceError, ValueError) as error:
             raise CommandError(str(error), ExitCode.BROKEN) from error
-    console.print(facts_table(f"{file.name}, pages of {page_size} rows", trace_facts(found)))
+    out.print(facts_table(f"{file.name}, pages of {page_size} rows", trace_facts(found)))
     if found.interrupted:
-        console.print(f"verdict: unknown, {found.note}")
+        out.print(f"verdict: unknown, {found.note}")
         raise KeyboardInterrupt
     if found.differences:
-        return report_trace_failure(console, found)
+        return report_trace_failure(out, found)
     if found.verdict != "pass":
-        return verdict(console, found.note, ExitCode.UNKNOWN)
-    return verdict(console, f"no difference in {found.checks:,} operations", ExitCode.PASS)
+        return verdict(out, found.note, ExitCode.UNKNOWN)
+    return verdict(out, f"no difference in {found.checks:,} operations", ExitCode.PASS)
 
 
 def trace_facts(found: TraceResult) -> list[tuple[str, str]]:
@@ -212,7 +231,7 @@ def trace_facts(found: TraceResult) -> list[tuple[str, str]]:
     ]
 
 
-def report_trace_failure(console: Console, found: TraceResult) -> ExitCode:
+def report_trace_failure(out: Console, found: TraceResult) -> ExitCode:
     """Print what a trace broke, from the short witness when there is one."""
     rules = ", ".join(dict.fromkeys(difference.rule for difference in found.differences))
     witness = found.witness
@@ -221,11 +240,11 @@ def report_trace_failure(console: Console, found: TraceResult) -> ExitCode:
         and replay_operations(witness.operations, witness.pages, witness.page_size, ShippedCache).differences
     ):
         smallest = shrunk(witness.operations, witness.pages, witness.page_size, ShippedCache)
-        report_failure(console, smallest, found.differences, witness.pages, witness.page_size)
+        report_failure(out, smallest, found.differences, witness.pages, witness.page_size)
     else:
         broken = tuple(broken_rules(found.differences))
-        render_failure(console, FailureReport(f"{rules} broken: {found.note}", (), (), broken))
-    return verdict(console, f"{rules} broken, {found.note}", ExitCode.FAIL)
+        render_failure(out, FailureReport(f"{rules} broken: {found.note}", (), (), broken))
+    return verdict(out, f"{rules} broken, {found.note}", ExitCode.FAIL)
 
 
 def is_witness(file: Path) -> bool:
@@ -235,7 +254,7 @@ def is_witness(file: Path) -> bool:
     return head.lstrip().startswith(b"{") and b'"kvproof"' in head
 
 
-def replay_witness(console: Console, witness: Witness) -> int:
+def replay_witness(out: Console, witness: Witness) -> int:
     """Replay an operation list with the whole check after each operation."""
     run = replay_operations(witness.operations, witness.pages, witness.page_size, ShippedCache)
     facts = [
@@ -243,31 +262,29 @@ def replay_witness(console: Console, witness: Witness) -> int:
         ("operations applied", f"{len(run.applied)} of {len(witness.operations)}"),
         ("saved for", ", ".join(witness.rules) or "-"),
     ]
-    console.print(facts_table("witness", facts))
+    out.print(facts_table("witness", facts))
     if run.differences:
-        report_failure(console, run.applied, run.differences, witness.pages, witness.page_size)
-        return verdict(console, f"{', '.join(dict.fromkeys(d.rule for d in run.differences))} broken", ExitCode.FAIL)
-    return verdict(console, "no difference", ExitCode.PASS)
+        report_failure(out, run.applied, run.differences, witness.pages, witness.page_size)
+        return verdict(out, f"{', '.join(dict.fromkeys(d.rule for d in run.differences))} broken", ExitCode.FAIL)
+    return verdict(out, "no difference", ExitCode.PASS)
 
 
 def report_failure(
-    console: Console, operations: Sequence[Operation], differences: Sequence[Difference], pages: int, page_size: int
+    out: Console, operations: Sequence[Operation], differences: Sequence[Difference], pages: int, page_size: int
 ) -> None:
     """Print a failure and save its witness."""
     again = replay_operations(operations, pages, page_size, ShippedCache).differences
-    render_failure(console, describe_failure(operations, again or differences, pages, page_size, ShippedCache))
+    render_failure(out, describe_failure(operations, again or differences, pages, page_size, ShippedCache))
 
 
-def verdict(console: Console, text: str, code: ExitCode) -> ExitCode:
+def verdict(out: Console, text: str, code: ExitCode) -> ExitCode:
     """Print the verdict and return its exit code."""
     word = {ExitCode.PASS: "pass", ExitCode.FAIL: "fail"}.get(code, "unknown")
-    console.print(
-        f"verdict: {word}, {text}", highlight=False, style="bold green" if code is ExitCode.PASS else "bold red"
-    )
+    out.print(f"verdict: {word}, {text}", highlight=False, style="bold green" if code is ExitCode.PASS else "bold red")
     return code
 
 
-def activity(console: Console) -> Progress:
+def activity(out: Console) -> Progress:
     """A line of progress with the time so far; it disappears at the end and is not shown off a terminal."""
     columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
-    return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
+    return Progress(*columns, console=out, transient=True, disable=not out.is_terminal)

@@ -10,6 +10,7 @@ import pytest
 import impl
 import spec
 from verify.bounds import PROFILES, Profile
+from verify.hypothesis_profile import load_profile
 from verify.summary import Summary, render_summary
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -21,8 +22,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("kvproof")
     group.addoption("--profile", choices=sorted(PROFILES), default="ci", help="how far the searches look (ci)")
     group.addoption(
-        "--workers", type=int, default=os.cpu_count() or 1, help="processes of an exhaustive search (all cores)"
+        "--workers", type=positive, default=os.cpu_count() or 1, help="processes of an exhaustive search (all cores)"
     )
+
+
+def positive(text: str) -> int:
+    """A number of at least one."""
+    number = int(text)
+    if number < 1:
+        raise ValueError(f"{number} is not at least 1")
+    return number
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -32,6 +41,7 @@ def pytest_configure(config: pytest.Config) -> None:
             raise pytest.UsageError(
                 f"{package.__name__} comes from {package.__file__}, not from {ROOT}: run pytest from there"
             )
+    load_profile()
     config.stash[SUMMARY] = Summary(PROFILES[config.getoption("--profile")])
 
 

@@ -5,6 +5,7 @@ transition, before the seen states are looked up. After the first difference the
 broken rules are the union over it.
 """
 
+import os
 import signal
 import time
 from collections import Counter
@@ -13,12 +14,14 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from multiprocessing import get_context
 
+from impl.interrupts import one_interrupt
 from spec.operations import Operation, Read, Refused
 from spec.page_table import OUT_OF_PAGES, State, initial, step
 from verify.alphabet import alphabet
 from verify.bounds import Scope
 from verify.canonical import canonical_key, raw_key
 from verify.refinement import Difference, Seen, check_operation, check_state, outcome_differences, unseen
+from verify.sandbox import die_with
 from verify.situations import reached
 from verify.target import Factory, Raised, Target, attempt, look
 
@@ -185,8 +188,8 @@ class Search:
             yield from ((self.expand(nodes, depth), nodes) for nodes in slices)
             return
         # A forked worker inherits the nodes, targets included, so only keys and operations travel.
-        fork = get_context("fork")
-        with ProcessPoolExecutor(self.workers, fork, inherit, (self, slices, depth)) as pool:
+        fork, arguments = get_context("fork"), (self, slices, depth, os.getpid())
+        with one_interrupt(), ProcessPoolExecutor(self.workers, fork, inherit, arguments) as pool:
             yield from zip(pool.map(expand_inherited, range(len(slices))), slices, strict=True)
 
     def expand(self, nodes: Sequence[Node], depth: int) -> Expansion:
@@ -259,9 +262,10 @@ def successor(node: Node, operation: Operation) -> Node | Failure:
 _inherited: list[tuple[Search, list[list[Node]], int]] = []
 
 
-def inherit(search: Search, slices: list[list[Node]], depth: int) -> None:
-    """Start a worker: it keeps what it was forked with, and leaves Ctrl-C to the parent."""
+def inherit(search: Search, slices: list[list[Node]], depth: int, parent: int) -> None:
+    """Start a worker: it keeps what it was forked with, leaves Ctrl-C to the parent, and does not outlive it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    die_with(parent)
     _inherited.append((search, slices, depth))
 
 

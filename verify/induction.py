@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from itertools import permutations, product
 
 from spec.operations import Operation, Refused
-from spec.page_table import Request, of_tables, step
+from spec.page_table import Request, of_tables, pages_for, sink_pages, step
 from verify.alphabet import alphabet
 from verify.bounds import Scope
 from verify.lockstep import Lockstep
@@ -35,9 +35,8 @@ def shapes(scope: Scope) -> Iterator[tuple[int, int, int, int]]:
     """(length, sinks, dropped, held pages) of every well-formed request within the scope."""
     size = scope.page_size
     for sinks, length in product(range(scope.most_sinks + 1), range(scope.length + 1)):
-        sink_pages = -(-sinks // size)
-        for dropped in range(max(0, length // size - sink_pages) + 1):
-            yield length, sinks, dropped, -(-length // size) - dropped
+        for dropped in range(max(0, length // size - sink_pages(sinks, size)) + 1):
+            yield length, sinks, dropped, pages_for(length, size) - dropped
 
 
 def layouts(scope: Scope) -> Iterator[Layout]:
@@ -65,14 +64,14 @@ def planted_request(scope: Scope, shape: tuple[int, int, int, int], pages: tuple
     """The request of this shape on these pages."""
     length, sinks, dropped, _ = shape
     size = scope.page_size
-    sink_pages = -(-sinks // size)
+    kept = sink_pages(sinks, size)
     rows = []
     for row in range(length):
         logical = row // size
-        if sink_pages <= logical < sink_pages + dropped:
+        if kept <= logical < kept + dropped:
             rows.append(1000 + row)
         else:
-            rows.append(1 + pages[logical if logical < sink_pages else logical - dropped] * size + row % size)
+            rows.append(1 + pages[logical if logical < kept else logical - dropped] * size + row % size)
     return PlantedRequest(tuple(rows), sinks, dropped, pages)
 
 

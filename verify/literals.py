@@ -1,4 +1,4 @@
-"""Literal tables of reference.md section 2, and the order of the free list, held against the cache that ships.
+"""Literal tables of docs/reference.md section 2, and the order of the free list, held against the cache that ships.
 
 They are typed from the reference, not computed, so they also see what no relation between two computations can.
 """

@@ -17,9 +17,11 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 
+from impl.interrupts import raise_if_interrupted
 from spec.operations import Append, Fork, New, Operation, Read, Refused, Release, Trim, Truncate
 from spec.page_table import State, initial, released
 from verify.explore import Failure, StepsExhausted
+from verify.hypothesis_profile import no_constants_of_ours
 from verify.lockstep import Lockstep
 from verify.situations import ID_USED_AGAIN, reached
 from verify.target import Factory, offers
@@ -211,6 +213,7 @@ class CacheMachine(RuleBasedStateMachine):
         """Apply the operation on both sides, count it, and stop at a difference."""
         if not offers(self.run.target, operation):
             return
+        raise_if_interrupted()
         before: State = self.run.state
         self.operations.append(operation)
         tally = self.tally
@@ -238,12 +241,16 @@ def search_at_random(
     target: Factory,
     examples: int,
     steps: int,
-    seed: int | None = None,
     shrinking: bool = True,
     budget: int | None = None,
+    tally: Tally | None = None,
 ) -> Tally:
-    """Run the machine; without a seed the examples are the same every time. StepsExhausted past the budget of operations."""
-    tally = Tally(seed=seed)
+    """Run the machine and fill the tally, whose seed says which examples; without one they are the same every time.
+
+    StepsExhausted past the budget of operations.
+    """
+    tally = tally or Tally()
+    seed = tally.seed
 
     class Machine(CacheMachine):
         pass
@@ -258,7 +265,6 @@ def search_at_random(
         database=None,
         deadline=None,
         phases=phases,
-        # A loaded machine must never decide a verdict.
         suppress_health_check=[HealthCheck.too_slow],
         report_multiple_bugs=False,
         print_blob=False,
@@ -266,7 +272,7 @@ def search_at_random(
     machine = Machine if seed is None else hypothesis.seed(seed)(Machine)
     # A target that does not do the same twice makes Hypothesis give up; what it broke before stands. Hypothesis prints the
     # failing example in its own words, and ours come from the tally.
-    with contextlib.suppress(BrokenRuleError), contextlib.redirect_stdout(io.StringIO()):
+    with no_constants_of_ours(), contextlib.suppress(BrokenRuleError), contextlib.redirect_stdout(io.StringIO()):
         try:
             run_state_machine_as_test(machine, settings=chosen)
         except hypothesis.errors.HypothesisException:

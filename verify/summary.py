@@ -1,5 +1,6 @@
 """The closing summary of `pytest verify/`: what was searched, what was reached, and what was not checked."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from rich.console import Console
@@ -54,20 +55,15 @@ def exploration_table(explorations: list[Exploration]) -> Table:
         show_footer=len(explorations) > 1,
     )
     for found in explorations:
-        verdict = "complete" if found.complete else "differs"
+        verdict = "complete" if found.complete else "differs" if found.failures else "unfinished"
         counts = (found.states, found.transitions, found.refused, found.reads, found.depth)
         table.add_row(str(found.scope), *(f"{count:,}" for count in counts), f"{found.seconds:.1f}", verdict)
-    for column, total in zip(
-        table.columns[1:5],
-        (
-            sum(found.states for found in explorations),
-            sum(found.transitions for found in explorations),
-            sum(found.refused for found in explorations),
-            sum(found.reads for found in explorations),
-        ),
-        strict=True,
-    ):
+    columns = table.columns[1:5]
+    sums = map(sum, zip(*((f.states, f.transitions, f.refused, f.reads) for f in explorations), strict=True))
+    for column, total in zip(columns, sums, strict=True):
         column.footer = f"{total:,}"
+    for column in table.columns[1:]:
+        column.no_wrap = True
     return table
 
 
@@ -86,8 +82,15 @@ def random_lines(tally: Tally) -> list[str]:
         f"random search ({seed}): {tally.examples:,} examples, {tally.steps:,} operations",
         "  operations: " + counted(dict(tally.operations)),
         "  refusals: " + counted(dict(tally.refusals)),
-        "  situations: " + counted({name: tally.situations[name] for name in SITUATIONS}),
+        *situation_lines(tally.situations),
     ]
+
+
+def situation_lines(met: Mapping[str, int]) -> list[str]:
+    """How often each situation was met, and which never."""
+    missed = [name for name in SITUATIONS if not met.get(name)]
+    lines = ["  situations: " + counted({name: met[name] for name in SITUATIONS if met.get(name)})]
+    return lines + ([f"  never met: {', '.join(missed)}"] if missed else [])
 
 
 def counted(counts: dict[str, int]) -> str:

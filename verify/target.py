@@ -19,13 +19,15 @@ class RequestView:
 
     `released` are its released logical pages as (first, stop), (0, 0) when there are none. `pages` are the physical pages
     that it holds, in logical order. `rows` are the tokens of all readable rows, ascending; None stands for a row whose
-    bytes are not those of one token in every layer, K and V.
+    bytes are not those of one token in every layer, K and V. `kept` are its first logical pages, those of its sinks, that no
+    trim releases; None when the target cannot tell.
     """
 
     length: int
     released: tuple[int, int]
     pages: tuple[int, ...]
     rows: tuple[int | None, ...]
+    kept: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""`python -m impl trace --json` against the literal tables of reference.md section 2."""
+"""`python -m impl trace --json` against the literal tables of docs/reference.md section 2."""
 
 import json
 import subprocess

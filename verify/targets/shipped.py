@@ -99,12 +99,12 @@ class ShippedCache:
         length = entry.length
         if not entry.dropped:
             rows = decoded(self.cache.rows(request, 0, length)) if length else ()
-            return RequestView(length, (0, 0), tuple(entry.pages), rows)
+            return RequestView(length, (0, 0), tuple(entry.pages), rows, entry.sink_pages)
         size = self.cache.table.page_size
         first, stop = entry.sink_pages, entry.sink_pages + entry.dropped
         head = decoded(self.cache.rows(request, 0, min(length, first * size)))
         tail = decoded(self.cache.rows(request, min(length, stop * size), length))
-        return RequestView(length, (first, stop), tuple(entry.pages), head + tail)
+        return RequestView(length, (first, stop), tuple(entry.pages), head + tail, first)
 
     def image(self) -> object:
         """Tables, counts, free list and every byte of the pool."""

@@ -85,7 +85,7 @@ class ShippedIncremental:
         entry = table.tables.get(request)
         if entry is None:
             return None
-        first = -(-entry.sinks // table.page_size)
+        first = entry.sink_pages
         released = (first, first + entry.dropped) if entry.dropped else (0, 0)
         return Glimpse(entry.length, released, entry.pages[:])
 
