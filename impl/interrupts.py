@@ -3,7 +3,7 @@
 import signal
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
@@ -16,22 +16,39 @@ _first: list[float] = []  # when the interrupt came, while one is being acted on
 @contextmanager
 def one_interrupt() -> Iterator[None]:
     """Within, a Ctrl-C raises KeyboardInterrupt, and those that follow soon are ignored; the handler comes back after."""
+    with _handled_by(_interrupt):
+        yield
+
+
+@contextmanager
+def interrupt_at_checks() -> Iterator[None]:
+    """Within, a Ctrl-C raises KeyboardInterrupt at the next `raise_if_interrupted` or at the end.
+
+    For code that runs where Python drops exceptions, such as Hypothesis' callback of the garbage collector.
+    """
+    with _handled_by(_note):
+        yield
+        raise_if_interrupted()
+
+
+def raise_if_interrupted() -> None:
+    """KeyboardInterrupt when a Ctrl-C came and is to be acted on."""
+    if _first:
+        raise KeyboardInterrupt
+
+
+@contextmanager
+def _handled_by(handler: Callable[[int, FrameType | None], None]) -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = signal.signal(signal.SIGINT, _interrupt)
+    before = signal.signal(signal.SIGINT, handler)
     try:
         yield
     finally:
         signal.signal(signal.SIGINT, before)
-        if before is not _interrupt:
+        if before not in (_interrupt, _note):
             _first.clear()
-
-
-def raise_if_interrupted() -> None:
-    """KeyboardInterrupt when one was raised and lost: Python drops what is raised in a finalizer or a collector's callback."""
-    if _first:
-        raise KeyboardInterrupt
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
@@ -40,3 +57,10 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
         return
     _first[:] = [now]
     raise KeyboardInterrupt
+
+
+def _note(number: int, frame: FrameType | None) -> None:
+    if _first:
+        _interrupt(number, frame)
+    else:
+        _first.append(time.monotonic())

@@ -1,5 +1,7 @@
 """Each search is given planted faults and must find them, and none where there is none."""
 
+from pathlib import Path
+
 import pytest
 
 from spec.operations import Append, Fork, New, Operation, Release, Trim, Truncate
@@ -13,6 +15,7 @@ from verify.machines import search_at_random
 from verify.show import failure_text
 from verify.target import Capabilities
 from verify.targets.shipped import ShippedCache
+from verify.witness_files import load
 
 TINY = Scope(2, 2, 2, 3, sinks=1)
 FAULTS = [
@@ -105,13 +108,26 @@ def test_an_operation_that_is_not_offered_is_never_asked_for_and_is_named() -> N
     assert search_at_random(WithoutForks, 20, 30).not_offered == ("Fork",)  # type: ignore[arg-type]
 
 
-def test_a_found_failure_is_shrunk_described_and_saved_as_a_witness_that_replays(tmp_path: object) -> None:
+def test_a_found_failure_is_shrunk_described_and_saved_as_a_witness_that_replays(tmp_path: Path) -> None:
     tally = search_at_random(Leaking, 60, 40, shrinking=False)
     assert tally.failure is not None
     small = shrunk(tally.failure.operations, tally.pages, tally.page_size, Leaking)
     assert [type(operation) for operation in small] == [New, Append, Release]
     differences = replay(small, tally.pages, tally.page_size, Leaking).differences
-    report = describe_failure(small, differences, tally.pages, tally.page_size, Leaking, folder=None)
+    report = describe_failure(small, differences, tally.pages, tally.page_size, Leaking, folder=tmp_path)
     text = failure_text(report)
+    assert report.witness is not None
+    witness = load(Path(report.witness))
+    assert replay(witness.operations, witness.pages, witness.page_size, Leaking).differences == differences
     assert "append(" in text
     assert "PT-LEAK" in text
+
+
+def test_a_place_that_cannot_be_written_costs_the_witness_and_not_the_report(tmp_path: Path) -> None:
+    (tmp_path / "reports").write_text("a file where a folder should be")
+    operations = (New(0), Append(0, (1,)), Release(0))
+    differences = replay(operations, 2, 2, Leaking).differences
+    report = describe_failure(operations, differences, 2, 2, Leaking, folder=tmp_path / "reports")
+    assert report.witness is None
+    assert "cannot be written" in report.title
+    assert "PT-LEAK" in failure_text(report)

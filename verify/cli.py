@@ -266,6 +266,8 @@ def replay_witness(out: Console, witness: Witness) -> int:
     if run.differences:
         report_failure(out, run.applied, run.differences, witness.pages, witness.page_size)
         return verdict(out, f"{', '.join(dict.fromkeys(d.rule for d in run.differences))} broken", ExitCode.FAIL)
+    if not run.applied:
+        return verdict(out, "the witness has no operation that could be applied", ExitCode.UNKNOWN)
     return verdict(out, "no difference", ExitCode.PASS)
 
 

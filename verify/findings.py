@@ -39,18 +39,25 @@ def describe_failure(
     factory: Factory,
     folder: Path | None = WITNESS_FOLDER,
 ) -> FailureReport:
-    """The report of a failure; the witness is written below `folder`, nowhere when that is None."""
+    """The report of a failure; the witness is written below `folder`, nowhere when that is None.
+
+    A folder that cannot be written costs the witness, never the report.
+    """
     again = replay(operations, pages, page_size, factory)
     rules = tuple(dict.fromkeys(difference.rule for difference in differences))
     broken = broken_rules(differences)
     title = f"{', '.join(rules)} broken after {len(operations)} operations on {pages} pages of {page_size} rows"
     if not again.differences:
         title += " (not every time: the same operations passed when they were replayed)"
-    path = None
+    path: Path | None = None
     if folder is not None:
         witness = Witness(pages, page_size, tuple(operations), rules)
         path = folder / f"{'-'.join(rules[:2])}-{digest(witness)}.json"
-        save(path, witness)
+        try:
+            save(path, witness)
+        except OSError as error:
+            title += f" (no witness: {path} cannot be written, {error.strerror})"
+            path = None
     return FailureReport(title, tuple(calls(operations)), rows_lines(again), tuple(broken), str(path) if path else None)
 
 

@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 
-from impl.interrupts import raise_if_interrupted
+from impl.interrupts import interrupt_at_checks, raise_if_interrupted
 from spec.operations import Append, Fork, New, Operation, Read, Refused, Release, Trim, Truncate
 from spec.page_table import State, initial, released
 from verify.explore import Failure, StepsExhausted
@@ -272,7 +272,12 @@ def search_at_random(
     machine = Machine if seed is None else hypothesis.seed(seed)(Machine)
     # A target that does not do the same twice makes Hypothesis give up; what it broke before stands. Hypothesis prints the
     # failing example in its own words, and ours come from the tally.
-    with no_constants_of_ours(), contextlib.suppress(BrokenRuleError), contextlib.redirect_stdout(io.StringIO()):
+    with (
+        interrupt_at_checks(),
+        no_constants_of_ours(),
+        contextlib.suppress(BrokenRuleError),
+        contextlib.redirect_stdout(io.StringIO()),
+    ):
         try:
             run_state_machine_as_test(machine, settings=chosen)
         except hypothesis.errors.HypothesisException:

@@ -41,10 +41,10 @@ class FailureReport:
 
 def render_failure(console: Console, report: FailureReport) -> None:
     """Print the failure."""
-    console.print(Text(report.title, style="bold red"))
+    console.print(Text(report.title, style="bold red"), soft_wrap=True)
     for number, call in enumerate(report.calls, start=1):
         marker = "  <- here" if number == len(report.calls) else ""
-        console.print(Text(f"  {call}{marker}"))
+        console.print(Text(f"  {call}{marker}"), soft_wrap=True)
     if report.rows:
         table = Table("request", "rows before", "rows after (oracle)", "rows after (target)", title_justify="left")
         for line in report.rows:
@@ -55,7 +55,7 @@ def render_failure(console: Console, report: FailureReport) -> None:
         broken.add_row(Text(f"{item.rule}: {item.sentence}"), Text(item.oracle), Text(item.target))
     console.print(broken)
     if report.witness:
-        console.print(Text(f"replay it: python -m verify replay {report.witness}"))
+        console.print(Text(f"replay it: python -m verify replay {report.witness}"), soft_wrap=True)
 
 
 def failure_text(report: FailureReport, width: int = 120) -> str:

@@ -21,8 +21,8 @@ class StageResult:
     note: str = ""
 
 
-SAVED_WITNESSES = tuple(
-    parse(json.loads(path.read_text(encoding="utf-8")))
+SAVED_WITNESSES = {
+    path.stem: parse(json.loads(path.read_text(encoding="utf-8")))
     for path in sorted((Path(__file__).parent / "witnesses").glob("*.json"))
-)
+}
 """The checked-in witnesses, by name."""

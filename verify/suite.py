@@ -46,7 +46,7 @@ def witness_stage(budget: int | None) -> StageResult:
     """Replay the checked-in witnesses."""
     failures: list[tuple[int, int, Failure]] = []
     steps = 0
-    for witness in SAVED_WITNESSES:
+    for witness in SAVED_WITNESSES.values():
         run = replay(witness.operations, witness.pages, witness.page_size, ShippedCache)
         steps += len(run.applied)
         spend(steps, budget)

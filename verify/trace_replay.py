@@ -10,7 +10,7 @@ from time import perf_counter
 from impl.pool_bound import most_pages
 from impl.schedule import Figures, Schedule, ScheduleOptions
 from impl.traces import TraceRequest, read_trace
-from spec.operations import Fork, Operation, Outcome
+from spec.operations import Fork, Operation, Outcome, Release
 from spec.page_table import State, initial, step
 from verify.incremental import IncrementalCheck
 from verify.incremental_target import IncrementalFactory
@@ -32,7 +32,7 @@ MOST_POOL_PAGES = 50_000_000
 class ReplayOptions:
     """What to replay: the first `requests` of a file (None: all), on `pages` pages (None: as many as the trace can need).
 
-    The whole state is checked every `whole_every` operations and at the end.
+    The whole state is checked every `whole_every` operations and at the end, before and after all requests that are left end.
     """
 
     schedule: ScheduleOptions = field(default_factory=ScheduleOptions)
@@ -117,9 +117,9 @@ def replay_trace(
         pool_pages=pages,
         limited=options.pages is not None,
         figures=schedule.figures,
-        pages_now=run.state.used,
+        pages_now=run.state.used if run.pages_now is None else run.pages_now,
         pages_peak=run.pages_peak,
-        shared_now=len(run.state.shared),
+        shared_now=len(run.state.shared) if run.shared_now is None else run.shared_now,
         shared_peak=run.shared_peak,
         checks=run.checks,
         whole_checks=run.whole_checks,
@@ -162,6 +162,8 @@ class _Run:
         self.before = self.state
         self.last: Operation | None = None
         self.pages_peak = self.shared_peak = 0
+        self.pages_now: int | None = None
+        self.shared_now: int | None = None
         self.checks = self.whole_checks = 0
         self._whole_every = options.whole_every
 
@@ -195,7 +197,13 @@ class _Run:
         return drive
 
     def finish(self) -> None:
-        """The check of the whole state at the end."""
+        """The check of the whole state at the end; then every request ends, and the pool must be free."""
+        self._check_whole()
+        if self.differences:
+            raise _BrokenRule
+        self.pages_now, self.shared_now = self.state.used, len(self.state.shared)
+        for request in tuple(self.state.requests):
+            self.drive(Release(request))
         self._check_whole()
         if self.differences:
             raise _BrokenRule

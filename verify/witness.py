@@ -13,6 +13,9 @@ import jsonschema
 from spec.operations import Append, Operation
 
 VERSION = 1
+MOST_SIZE, MOST_TOKEN = 1_000_000, 2**29 - 1
+"""The largest pool sizes and token that a witness may have: what an adapter can hold."""
+
 KINDS: dict[str, type[Operation]] = {kind.__name__.lower(): kind for kind in get_args(Operation)}
 
 
@@ -30,7 +33,7 @@ def operation_schema(name: str, kind: type[Operation]) -> dict[str, Any]:
     """The JSON schema of one kind of operation."""
     integers: dict[str, Any] = {field.name: {"type": "integer"} for field in fields(kind)}
     if kind is Append:
-        integers["tokens"] = {"type": "array", "items": {"type": "integer"}}
+        integers["tokens"] = {"type": "array", "items": {"type": "integer", "minimum": 0, "maximum": MOST_TOKEN}}
     return {
         "type": "object",
         "properties": {"op": {"const": name}, **integers},
@@ -44,8 +47,8 @@ SCHEMA: dict[str, Any] = {
     "properties": {
         "kvproof": {"const": "witness"},
         "version": {"const": VERSION},
-        "pages": {"type": "integer", "minimum": 1},
-        "page_size": {"type": "integer", "minimum": 1},
+        "pages": {"type": "integer", "minimum": 1, "maximum": MOST_SIZE},
+        "page_size": {"type": "integer", "minimum": 1, "maximum": MOST_SIZE},
         "rules": {"type": "array", "items": {"type": "string"}},
         "operations": {
             "type": "array",
@@ -89,7 +92,8 @@ def from_json(data: object) -> Witness:
     error = next(VALIDATOR.iter_errors(data), None)
     if error is not None:
         where = "/".join(str(part) for part in error.absolute_path) or "the top level"
-        raise ValueError(f"at {where}: {error.message}")
+        message = error.message if len(error.message) <= 200 else f"{error.message[:200]} ..."
+        raise ValueError(f"at {where}: {message}")
     assert isinstance(data, dict)
     return parse(data)
 

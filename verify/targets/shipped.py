@@ -27,7 +27,7 @@ from spec.operations import (
 from verify.target import Capabilities, Layout, RequestView, Snapshot
 
 LAYERS = 2  # what `written` joins
-# A row's value in layer l, K (0) or V (1): token * 4 + 2 * l + kv. It is never zero, since tokens start at 1, so a slot
+# A row's value in layer l, K (0) or V (1): token * 4 + 2 * l + kv. Searches number tokens from 1, so a slot
 # that holds zero was never written.
 PLACE = np.arange(2 * LAYERS, dtype=np.int32).reshape(LAYERS, 2, 1, 1)
 ACCEPTED = Accepted()
