@@ -62,6 +62,8 @@ def run(group: click.Command, argv: Sequence[str] | None = None) -> NoReturn:
         code = ExitCode.UNKNOWN
     except OSError as error:
         code = _fail(f"{error.filename or 'output'}: {error.strerror or error}", ExitCode.BROKEN)
+    except MemoryError as error:
+        code = _fail(f"out of memory, choose smaller sizes: {_first_line(error)}", ExitCode.BROKEN)
     except SystemExit as error:
         # rich answers a closed pipe by leaving with 1, which would read as a failed check.
         if not isinstance(error.__context__, BrokenPipeError):

@@ -118,6 +118,35 @@ def test_a_broken_input_is_named_with_its_place(tmp_path: Path, name: str, text:
     assert "Traceback" not in done.stderr
 
 
+def test_sizes_beyond_the_memory_are_a_broken_input() -> None:
+    done = run(*EXPLORE, "--pages", "10000", "--page-size", "1000000", "--length", "2")
+    assert done.returncode == ExitCode.BROKEN
+    assert "out of memory" in done.stderr
+
+
+@pytest.mark.parametrize("minutes", ["nan", "inf", "0", "-1"])
+def test_a_time_that_is_none_is_a_usage_error(minutes: str) -> None:
+    assert run("verify", "fuzz", "--seed", "1", "--minutes", minutes).returncode == ExitCode.USAGE
+
+
+def test_the_shortest_fuzz_runs_a_batch() -> None:
+    done = run("verify", "fuzz", "--seed", "1", "--minutes", "1e-10")
+    assert done.returncode == ExitCode.PASS
+    assert "seeds 1 to 1" in done.stdout
+
+
+def test_options_before_a_subcommand_of_mutants_are_a_usage_error() -> None:
+    done = run("mutants", "--only", "4", "repeat", "--runs", "2")
+    assert done.returncode == ExitCode.USAGE
+    assert "come after its name" in done.stderr
+
+
+def test_a_witness_without_operations_is_no_pass(tmp_path: Path) -> None:
+    path = tmp_path / "witness.json"
+    save(path, Witness(2, 2, ()))
+    assert run("verify", "replay", str(path)).returncode == ExitCode.UNKNOWN
+
+
 def test_a_trace_replays_from_the_command_line(tmp_path: Path) -> None:
     path = tmp_path / "trace.jsonl"
     requests = [
