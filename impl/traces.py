@@ -68,8 +68,9 @@ def read_trace(path: Path, limit: int | None = None) -> list[TraceRequest]:
             if parse is None and limit != 0:
                 raise _ExpectedError(FORMATS)
     except _ExpectedError as expected:
-        # As a literal: what is no trace may hold anything, and this goes to a terminal.
-        found = ascii(line if len(line) <= 80 else f"{line[:77]}...")[1:-1]
+        # What is no trace may hold anything, and this goes to a terminal.
+        shown = line if len(line) <= 80 else f"{line[:77]}..."
+        found = "".join(sign if sign.isprintable() else f"\\x{ord(sign):02x}" for sign in shown)
         raise TraceError(f"{path}:{max(1, number)}: expected {expected}, found {found or 'nothing'}") from None
     return requests
 

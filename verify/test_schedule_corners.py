@@ -85,6 +85,12 @@ def test_bytes_that_are_no_text_are_shown(tmp_path: Path) -> None:
         read_trace(path)
 
 
+def test_signs_that_would_steer_a_terminal_are_not_shown_as_such(tmp_path: Path) -> None:
+    path = write(tmp_path, f"{HEADER}\n\x1b[31mred\n")
+    with pytest.raises(TraceError, match=r"found .x1b\[31mred$"):
+        read_trace(path)
+
+
 @pytest.mark.parametrize("rule", [host.context, host.gather_ranges, host.keep_from])
 @pytest.mark.parametrize(("step", "window"), [(0, None), (-1, 4), (1, 0), (1, -3)])
 def test_every_host_rule_refuses_a_step_or_window_below_one(
