@@ -89,5 +89,5 @@ INDUCTION = (
 PROFILES: dict[str, Profile] = {
     "dev": Profile("dev", (*SMALL, SINKS), INDUCTION_SMALL, examples=60, steps=50, each=5),
     "ci": Profile("ci", (*SMALL, SINKS, *WIDE), INDUCTION, examples=500, steps=50, each=100),
-    "deep": Profile("deep", SCOPES, INDUCTION, examples=10_000, steps=80, each=1_000),
+    "deep": Profile("deep", SCOPES, INDUCTION, examples=4_000, steps=80, each=1_000),
 }
