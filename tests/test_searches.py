@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from spec.operations import Append, Fork, New, Operation, Release, Trim, Truncate
+from spec.operations import Append, Fork, New, Operation, Outcome, Release, Trim, Truncate
 from tests.planted import Corrupt, DependsOnIds, Leaking, Overwriting, Raising, StaleSlots, Uncounted
 from verify.bounds import Scope
 from verify.explore import Search, StepsExhausted
@@ -96,16 +96,16 @@ class WithoutForks(ShippedCache):
 
     capabilities = Capabilities("no forks", frozenset({New, Append, Trim, Truncate, Release}))
 
-    def apply(self, operation: Operation) -> object:  # type: ignore[override]
+    def apply(self, operation: Operation) -> Outcome:
         assert not isinstance(operation, Fork)
         return super().apply(operation)
 
 
 def test_an_operation_that_is_not_offered_is_never_asked_for_and_is_named() -> None:
-    found = Search(TINY, WithoutForks).run()  # type: ignore[arg-type]
+    found = Search(TINY, WithoutForks).run()
     assert found.complete
     assert found.not_offered == ("Fork",)
-    assert search_at_random(WithoutForks, 20, 30).not_offered == ("Fork",)  # type: ignore[arg-type]
+    assert search_at_random(WithoutForks, 20, 30).not_offered == ("Fork",)
 
 
 def test_a_found_failure_is_shrunk_described_and_saved_as_a_witness_that_replays(tmp_path: Path) -> None:
