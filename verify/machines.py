@@ -265,6 +265,7 @@ def search_at_random(
         database=None,
         deadline=None,
         phases=phases,
+        # A loaded machine must never decide a verdict.
         suppress_health_check=[HealthCheck.too_slow],
         report_multiple_bugs=False,
         print_blob=False,

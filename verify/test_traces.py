@@ -90,6 +90,8 @@ HEADER, FIRST = AZURE.splitlines()[:2]
         (f"{HEADER}\n\n2023-11-16 18:15:50,-1,109\n", 3, "ContextTokens of 0..10000000"),
         (f"{HEADER}\n2023-11-16 18:15:50,1,10000001\n", 2, "GeneratedTokens of 0..10000000"),
         (f"{HEADER}\n2023-11-16 18:15:50,1,1_0\n", 2, "GeneratedTokens of 0..10000000"),
+        (f"{HEADER}\n2023-11-16 18:15:50,1,\u00b2\n", 2, "GeneratedTokens of 0..10000000"),
+        (MOONCAKE.replace("512", "-1"), 2, "input_length of 0..10000000"),
         (MOONCAKE + "[1]\n", 3, "a JSON object with timestamp"),
         (MOONCAKE + '{"timestamp": 0}\n', 3, "a JSON object with timestamp, input_length, output_length, hash_ids"),
         (MOONCAKE + MOONCAKE[:40], 3, "a JSON object"),
