@@ -1,33 +1,27 @@
 """`python -m impl`: watch the cache work, and measure it. Figures come from running it; nothing is written down here."""
 
 import dataclasses
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import click
-from rich.box import SIMPLE_HEAD
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-from rich.table import Table
-from rich.text import Text
 
 from impl import bench as bench_figures
+from impl import host_bench
 from impl.command import EPILOG, HELP, VERSION, CommandError, console, write_json
+from impl.decode_cli import decode
+from impl.display import JSON_OPTION, progress_bar, table
 from impl.event_trace import Event, exhausted_run, fork_run, windowed_run
+from impl.models_cli import models
 from impl.page_table import OutOfPages
-
-JSON_OPTION = click.option(
-    "--json",
-    "json_path",
-    metavar="FILE",
-    help='Also write the result as JSON to FILE; "-" prints it instead of tables.',
-)
 
 
 @click.group("impl", context_settings=HELP, epilog=EPILOG)
 @click.version_option(VERSION, prog_name="kvproof impl")
 def main() -> None:
-    """The paged KV cache that kvproof ships: pages of rows, block tables, copy-on-write forks, windows.
+    """The paged KV cache that kvproof ships: pages of rows, block tables, copy-on-write forks, windows, and a host that
+    decodes a tiny language model over it.
 
     \b
     From Python:
@@ -45,8 +39,14 @@ def main() -> None:
       python -m impl trace                      a window, a fork and an exhausted pool, event by event
       python -m impl trace --window 4 --steps 9
       python -m impl trace --json - | jq .window.steps[6]
+      python -m impl decode --window 8 --page 4 --steps 32
+      python -m impl models --check             the models are what their float models give
       python -m impl bench --json bench.json    speed beside its targets
     """
+
+
+main.add_command(decode)
+main.add_command(models)
 
 
 @main.command()
@@ -96,18 +96,16 @@ def bench(repeats: int, json_path: str | None) -> None:
     """Measure the cache: every figure over repeats, next to its target. Always exits with 0, whatever the speed.
 
     Rows are 2 x 128 int8 of one layer and pages hold 16 rows unless a line says otherwise. Rates and times are judged
-    by their best repeat, ratios by their median.
+    by their best repeat, ratios by their median. The figures of the host come from a decode of many requests in turns.
 
     \b
     Examples:
       python -m impl bench
       python -m impl bench --repeats 1000 --json bench.json
     """
-    measurements = bench_figures.measurements()
+    measurements = bench_figures.measurements() | host_bench.measurements()
     figures = []
-    columns = TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn()
-    err = console(to_stderr=True)
-    with Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as progress:
+    with progress_bar() as progress:
         task = progress.add_task("", total=len(measurements) + 1)
         for name, measure in measurements.items():
             progress.update(task, description=name)
@@ -117,6 +115,7 @@ def bench(repeats: int, json_path: str | None) -> None:
         run = bench_figures.window_run(lambda _fraction: progress.advance(task, 0.1))
     document = {
         "figures": [{**dataclasses.asdict(figure), "met": figure.met} for figure in figures],
+        "host": host_bench.SETUP,
         "window": dataclasses.asdict(run),
         "peak_resident_bytes": bench_figures.peak_resident_bytes(),
     }
@@ -130,13 +129,13 @@ def _show_trace(out: Console, document: dict[str, Any]) -> None:
     windowed = document["window"]
     rule = "no window" if windowed["window"] is None else f"window {windowed['window']}"
     title = f"One request, {windowed['pages']} pages of {windowed['page_size']} rows, {rule}"
-    out.print(_table(title, "step|rows read|table after|dropped|free", map(_step_cells, windowed["steps"])))
+    out.print(table(title, "step|rows read|table after|dropped|free", map(_step_cells, windowed["steps"])))
     forked, exhausted = document["fork"], document["exhaustion"]
     title = f"Fork, {forked['pages']} pages of {forked['page_size']} rows"
-    out.print(_table(title, "event|A|B|counts|A's rows|free", map(_fork_cells, forked["events"])))
+    out.print(table(title, "event|A|B|counts|A's rows|free", map(_fork_cells, forked["events"])))
     title = f"Exhaustion, {exhausted['pages']} pages of {exhausted['page_size']} rows"
     headings = "append|outcome|length after|table after|free"
-    out.print(_table(title, headings, map(_exhaustion_cells, exhausted["events"])))
+    out.print(table(title, headings, map(_exhaustion_cells, exhausted["events"])))
 
 
 def _step_cells(event: Event) -> tuple[str, ...]:
@@ -166,9 +165,10 @@ def _exhaustion_cells(event: Event) -> tuple[str, ...]:
 
 
 def _show_bench(out: Console, figures: Sequence[bench_figures.Figure], run: bench_figures.WindowRun) -> None:
-    out.print(_table("Speed", "measurement|unit|low|median|high|target|", map(_figure_cells, figures)))
+    out.print(table("Speed", "measurement|unit|low|median|high|target|", map(_figure_cells, figures)))
     met = sum(figure.met is True for figure in figures)
     out.print(f"{met} of {sum(figure.met is not None for figure in figures)} targets met")
+    out.print(host_bench.SETUP)
     out.print(
         f"Window {run.window:,}, {run.tokens:,} tokens, {run.pages} pages: never more than {run.peak_pages} pages in use, "
         f"process grew by {run.resident_growth / 1024:,.0f} KiB from the first tenth to the last, "
@@ -183,15 +183,6 @@ def _figure_cells(figure: bench_figures.Figure) -> tuple[str, ...]:
         verdict = "met" if figure.met else "not met"
     values = (f"{value:.2f}" for value in (figure.low, figure.median, figure.high))
     return (figure.name, figure.unit, *values, target, verdict)
-
-
-def _table(title: str, headings: str, rows: Iterable[Sequence[str]]) -> Table:
-    table = Table(title=title, title_justify="left", title_style="bold", box=SIMPLE_HEAD)
-    for heading in headings.split("|"):
-        table.add_column(heading)
-    for row in rows:
-        table.add_row(*(Text(cell) for cell in row))
-    return table
 
 
 def _ranges(numbers: Sequence[int]) -> str:

@@ -40,23 +40,24 @@ class KVCache:
             pool.copy_page(copy.source, copy.destination)
         # Its slot, without the call and the range checks of `locate`: they would cost as much as the append.
         entry = table.tables[request]
-        pool.slots[entry.pages[-1], (entry.length - 1) % table.page_size] = row
+        pool.slots[entry.last, (entry.length - 1) % table.page_size] = row
 
     def append(self, request: int, rows: npt.NDArray[Any]) -> None:
         """Append k rows of shape (layers, 2, k, width), all or none.
 
         Raises ValueError, UnknownRequest, BadArgument when k = 0, and OutOfPages.
         """
-        pool = self.pool
-        k = rows.shape[2] if rows.ndim == 4 else 0
-        if rows.shape != (pool.layers, 2, k, pool.width) or rows.dtype != pool.dtype:
+        table, pool = self.table, self.pool
+        shape = rows.shape
+        k = shape[2] if len(shape) == 4 else 0
+        if shape != (pool.layers, 2, k, pool.width) or rows.dtype != pool.dtype:
             wanted = f"({pool.layers}, 2, k, {pool.width}) of {pool.dtype}"
-            raise ValueError(f"rows are {wanted}, not {rows.shape} of {rows.dtype}")
-        copy = self.table.append(request, k)
+            raise ValueError(f"rows are {wanted}, not {shape} of {rows.dtype}")
+        copy = table.append(request, k)
         if copy is not None:
             pool.copy_page(copy.source, copy.destination)
-        length = self.table.length(request)
-        pages, offset = self.table.locate(request, length - k, length)
+        length = table.length(request)
+        pages, offset = table.locate(request, length - k, length)
         pool.write(pages, offset, rows)
 
     def fork(self, source: int, request: int, at: int | None = None) -> None:

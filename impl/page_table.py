@@ -37,6 +37,9 @@ class OutOfPages(PageTableError):  # noqa: N818
     """The pool has fewer free pages than the append needs."""
 
 
+NO_PAGE = -1
+
+
 class Copy(NamedTuple):
     """A copy-on-write that the storage replays before it writes the appended rows."""
 
@@ -49,9 +52,10 @@ class BlockTable:
 
     Logical page p holds rows p*P .. (p+1)*P - 1 of the request. Logical pages 0 .. sink_pages-1 are never trimmed; trim
     releases from there on, so logical pages sink_pages .. sink_pages+dropped-1 are gone and `pages` names the others.
+    `last` repeats the last of them, or is NO_PAGE: every append asks for it, and a look-up in an array makes an object.
     """
 
-    __slots__ = ("dropped", "length", "pages", "sink_pages", "sinks")
+    __slots__ = ("dropped", "last", "length", "pages", "sink_pages", "sinks")
 
     def __init__(self, sinks: int, sink_pages: int, length: int, dropped: int, pages: "array[int]") -> None:
         self.sinks = sinks
@@ -59,15 +63,7 @@ class BlockTable:
         self.length = length
         self.dropped = dropped
         self.pages = pages
-
-
-class BlockTables(dict[int, BlockTable]):
-    """The live requests' block tables; looking up any other id raises UnknownRequest."""
-
-    __slots__ = ()
-
-    def __missing__(self, request: int) -> BlockTable:
-        raise UnknownRequest(f"no live request {request}")
+        self.last = pages[-1] if pages else NO_PAGE
 
 
 class PageTable:
@@ -85,8 +81,8 @@ class PageTable:
         self.pages = pages
         self.page_size = page_size
         self.counts = [0] * pages
-        self.free = list(range(pages - 1, -1, -1))
-        self.tables = BlockTables()
+        self.free = array("q", range(pages - 1, -1, -1))
+        self.tables: dict[int, BlockTable] = {}
 
     @property
     def used(self) -> int:
@@ -109,20 +105,25 @@ class PageTable:
 
         Raises UnknownRequest, BadArgument when k < 1, and OutOfPages when not all k rows fit.
         """
-        table = self.tables[request]
+        try:  # not `_of`, whose call would be a sixth of an append
+            table = self.tables[request]
+        except KeyError:
+            raise _unknown(request) from None
         if k < 1:
             raise BadArgument(f"cannot append {k} rows")
         copy = None
         length = table.length
         room = -length % self.page_size
-        copies = room > 0 and self.counts[table.pages[-1]] > 1
-        if copies or k > room:
+        # Most appends of a row pass this by: its page has room and no other owner.
+        if k > room or self.counts[table.last] > 1:
+            copies = room > 0 and self.counts[table.last] > 1
             fresh = self._pages_for(k - room)
             if fresh + copies > len(self.free):
                 raise OutOfPages(f"pages needed to append {k} rows: {fresh + copies}, free: {len(self.free)}")
             if copies:
                 copy = self._copy_last_page(table)
-            table.pages.extend(array("q", self._take(fresh)))
+            table.pages.extend(self._take(fresh))
+            table.last = table.pages[-1]
         table.length = length + k
         return copy
 
@@ -132,7 +133,7 @@ class PageTable:
         The fork inherits the sinks. Raises UnknownRequest, DuplicateRequest, BadArgument when `at` is not in
         0 .. length, and RowsReleased when `at` falls among the released rows.
         """
-        table = self.tables[source]
+        table = self._of(source)
         if request in self.tables:
             raise DuplicateRequest(f"request {request} is live already")
         length = table.length if at is None else at
@@ -147,7 +148,7 @@ class PageTable:
 
         Raises UnknownRequest, and BadArgument when keep_from is not in 0 .. length.
         """
-        table = self.tables[request]
+        table = self._of(request)
         if not 0 <= keep_from <= table.length:
             raise BadArgument(f"keep_from {keep_from} is not in 0 .. {table.length}")
         first = table.sink_pages
@@ -159,6 +160,7 @@ class PageTable:
             for page in table.pages[first:stop]:
                 self._drop(page)
             del table.pages[first:stop]
+            table.last = table.pages[-1] if table.pages else NO_PAGE
             table.dropped += logical - held
 
     def truncate(self, request: int, length: int) -> None:
@@ -167,17 +169,18 @@ class PageTable:
         Raises UnknownRequest, BadArgument when the length is not in 0 .. the present one, and RowsReleased when it
         falls among the released rows.
         """
-        table = self.tables[request]
+        table = self._of(request)
         kept, dropped = self._cut(table, length)
         for page in reversed(table.pages[kept:]):
             self._drop(page)
         del table.pages[kept:]
+        table.last = table.pages[-1] if table.pages else NO_PAGE
         table.length = length
         table.dropped = dropped
 
     def release(self, request: int) -> None:
         """End the request and give its pages back, front to back. Raises UnknownRequest."""
-        table = self.tables[request]
+        table = self._of(request)
         for page in table.pages:
             self._drop(page)
         del self.tables[request]
@@ -188,26 +191,29 @@ class PageTable:
 
     def length(self, request: int) -> int:
         """Rows appended and not truncated, released ones included. Raises UnknownRequest."""
-        return self.tables[request].length
+        try:  # not `_of`: hosts ask at every step
+            return self.tables[request].length
+        except KeyError:
+            raise _unknown(request) from None
 
     def sinks(self, request: int) -> int:
         """Rows at the front that trim never releases. Raises UnknownRequest."""
-        return self.tables[request].sinks
+        return self._of(request).sinks
 
     def dropped(self, request: int) -> int:
         """Pages that trim has released behind the sinks. Raises UnknownRequest."""
-        return self.tables[request].dropped
+        return self._of(request).dropped
 
     def block_table(self, request: int) -> tuple[int, ...]:
         """Ids of the pages held, in logical order. Raises UnknownRequest."""
-        return tuple(self.tables[request].pages)
+        return tuple(self._of(request).pages)
 
     def locate(self, request: int, lo: int, hi: int) -> tuple["array[int]", int]:
         """Pages that hold rows lo .. hi-1, in logical order, and the offset of row lo in the first of them.
 
         Raises UnknownRequest, BadArgument unless 0 <= lo <= hi <= length, and RowsReleased when a row is gone.
         """
-        table = self.tables[request]
+        table = self._of(request)
         if not 0 <= lo <= hi <= table.length:
             raise BadArgument(f"rows {lo} .. {hi} are not in 0 .. {table.length}")
         if lo == hi:
@@ -234,11 +240,18 @@ class PageTable:
         other.page_size = self.page_size
         other.counts = self.counts[:]
         other.free = self.free[:]
-        other.tables = BlockTables()
+        other.tables = {}
         for request, table in self.tables.items():
             pages = table.pages[:]
             other.tables[request] = BlockTable(table.sinks, table.sink_pages, table.length, table.dropped, pages)
         return other
+
+    def _of(self, request: int) -> BlockTable:
+        """The request's block table, or UnknownRequest."""
+        try:
+            return self.tables[request]
+        except KeyError:
+            raise _unknown(request) from None
 
     def _pages_for(self, rows: int) -> int:
         """Pages that `rows` rows fill when the first of them starts one."""
@@ -259,7 +272,7 @@ class PageTable:
         dropped = table.dropped if length > gone else 0
         return self._pages_for(length) - dropped, dropped
 
-    def _take(self, count: int) -> list[int]:
+    def _take(self, count: int) -> "array[int]":
         """Take `count` pages off the free list for one owner; the caller has made sure that they are there."""
         counts, free = self.counts, self.free
         taken = free[: -count - 1 : -1]
@@ -276,8 +289,12 @@ class PageTable:
 
     def _copy_last_page(self, table: BlockTable) -> Copy:
         """Give the request a page of its own in place of its last one, which others share."""
-        source = table.pages[-1]
+        source = table.last
         (destination,) = self._take(1)
         self._drop(source)
-        table.pages[-1] = destination
+        table.pages[-1] = table.last = destination
         return Copy(source, destination)
+
+
+def _unknown(request: int) -> UnknownRequest:
+    return UnknownRequest(f"no live request {request}")

@@ -17,9 +17,10 @@ def gather_ranges(step: int, window: int | None, sinks: int = 0) -> tuple[tuple[
     Raises ValueError for a step or a window below 1, or for sinks outside 0 .. window - 1.
     """
     _check(step, window, sinks)
-    held = step - 1
-    first = 0 if window is None or step <= window else step - (window - sinks)
-    ranges = ((0, sinks), (first, held)) if first > sinks else ((0, held),)
+    past, held = context(step, window) - 1, step - 1
+    if past == held:
+        return ((0, held),) if held else ()
+    ranges = (0, sinks), (held - (past - sinks), held)
     return tuple((lo, hi) for lo, hi in ranges if lo < hi)
 
 

@@ -36,4 +36,38 @@ RULES: dict[str, str] = {
         "With S < W sinks, a step beyond W reads rows 0 .. S-1 and the last W - S - 1; a page that holds a sink is "
         "never trimmed and the others are trimmed as by the window W - S."
     ),
+    "DEC-FLOAT": (
+        "A windowed float step equals its recomputation from the token ids over exactly the tokens that it attends, to 1e-9."
+    ),
+    "DEC-FULL": (
+        "While the window holds every token, the windowed float step is full attention, to 1e-12; a window of 3 differs on "
+        "a random model."
+    ),
+    "DEC-INT": "Token, logits, key and value of an integer step are the definition's, from rows and from token ids alike.",
+    "DEC-ORDER": "The order of the past rows changes nothing in an integer step.",
+    "DEC-ERROR": (
+        "Integer logits differ from the windowed float ones by less than 4 % (relative L2) in the mean of a model and "
+        "window, and by less than 15 % at any step."
+    ),
+    "DEC-RULE": (
+        "The structured model follows f(t) = (5t + 3) mod 16 from every start under every window, and from none without "
+        "its attention."
+    ),
+    "DEC-MODEL": "The integers of a model are those that the static scales of its float tensors give.",
+    "HOST-GATHER": "The decoder is handed keys and values of exactly the rows that the window rule names, ascending.",
+    "HOST-PLAIN": "Paged rows and plain lists give the same integers at every step.",
+    "HOST-TOKENS": (
+        "A step feeds the next tokens of its request, and what the last known token gives is the request's next token."
+    ),
+    "HOST-POISON": "Bytes that no row within a live request's reach owns never change a result.",
+    "HOST-REFUSE": "A refused admission, step, fork or rollback changes nothing, for no request.",
+    "HOST-ROLLBACK": (
+        "A fork or rollback to m rows is refused with RowsReleased exactly when the page table refuses it or step m + 1 "
+        "would read a released row."
+    ),
+    "HOST-PAD": "A padded fork first appends (-n mod P) rows of the pad token to its source, so that it copies no page.",
+    "HOST-ADMIT": (
+        "A request that expects a length is admitted exactly when the most pages that it will hold at once, and those of "
+        "every live request, fit the pool together."
+    ),
 }

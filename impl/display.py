@@ -1,0 +1,35 @@
+"""What the commands of `python -m impl` show alike: tables, progress, and the option that writes a result as JSON."""
+
+from collections.abc import Iterable, Sequence
+
+import click
+from rich.box import SIMPLE_HEAD
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+from rich.text import Text
+
+from impl.command import console
+
+JSON_OPTION = click.option(
+    "--json",
+    "json_path",
+    metavar="FILE",
+    help='Also write the result as JSON to FILE; "-" prints it instead of tables.',
+)
+
+
+def table(title: str, headings: str, rows: Iterable[Sequence[str]]) -> Table:
+    """A table of plain text; `headings` are separated by "|"."""
+    shown = Table(title=title, title_justify="left", title_style="bold", box=SIMPLE_HEAD)
+    for heading in headings.split("|"):
+        shown.add_column(heading)
+    for row in rows:
+        shown.add_row(*(Text(cell) for cell in row))
+    return shown
+
+
+def progress_bar() -> Progress:
+    """A line of progress with the time so far, on standard error; it disappears at the end and needs a terminal."""
+    err = console(to_stderr=True)
+    columns = TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn()
+    return Progress(*columns, console=err, transient=True, disable=not err.is_terminal)

@@ -1,0 +1,54 @@
+"""`python -m impl models`: the models that are checked in, and whether they are what their float models give."""
+
+import click
+from rich.box import SIMPLE_HEAD
+from rich.table import Table
+
+from impl import model_files
+from impl.command import console
+from impl.exit_codes import ExitCode
+from impl.integer_model import IntegerModel, Requantiser
+
+COLUMNS = ("model", "width", "q", "k", "v", "y", "residual", "exponent", "logit scale")
+
+
+@click.command()
+@click.option("--check", is_flag=True, help="Quantise again and compare with the files; exit 1 when one differs.")
+@click.option("--write", is_flag=True, help="Quantise again and write the files.")
+def models(check: bool, write: bool) -> ExitCode:
+    """List the models that decoders run on, and how each brings its sums back to 8 bits.
+
+    q, k, v, y and the exponent are factors m / 2^shift, applied with one rounding; the residual is the factor of the
+    layer's input, 0 without one. A logit is an integer worth the logit scale.
+
+    \b
+    Examples:
+      python -m impl models
+      python -m impl models --check     the files are what their float models give, byte for byte
+    """
+    if check and write:
+        raise click.UsageError("--check and --write exclude each other")
+    out = console()
+    if write:
+        model_files.write_all()
+    if check:
+        differences = model_files.differences()
+        for line in differences:
+            out.print(line)
+        files = len(model_files.names()) + 1
+        out.print(f"verdict: {'fail' if differences else 'pass'}, {files} files in impl/models/")
+        return ExitCode.FAIL if differences else ExitCode.PASS
+    table = Table(*COLUMNS, box=SIMPLE_HEAD)
+    for name in model_files.names():
+        table.add_row(*_cells(model_files.load(name)))
+    out.print(table)
+    return ExitCode.PASS
+
+
+def _cells(model: IntegerModel) -> tuple[str, ...]:
+    factors = (*map(_factor, model.requantisers), str(model.residual), _factor(model.exponent))
+    return (model.name, str(model.width), *factors, f"{model.scales.logit_scale:.6g}")
+
+
+def _factor(requantiser: Requantiser) -> str:
+    return f"{requantiser.m} / 2^{requantiser.shift}"
