@@ -49,7 +49,8 @@ class Scope:
 class Profile:
     """How far `pytest verify/` looks: scopes, scopes of the induction, and the random search's examples and steps.
 
-    `each` is how often the random search must have met each situation.
+    `each` is how often the random search must have met each situation; host_examples, host_steps and host_each are of the
+    search over hosts.
     """
 
     name: str
@@ -58,6 +59,9 @@ class Profile:
     examples: int
     steps: int
     each: int
+    host_examples: int
+    host_steps: int
+    host_each: int
 
 
 SMALL = (
@@ -87,7 +91,15 @@ INDUCTION = (
 )
 
 PROFILES: dict[str, Profile] = {
-    "dev": Profile("dev", (*SMALL, SINKS), INDUCTION_SMALL, examples=60, steps=50, each=5),
-    "ci": Profile("ci", (*SMALL, SINKS, *WIDE), INDUCTION, examples=500, steps=50, each=100),
-    "deep": Profile("deep", SCOPES, INDUCTION, examples=4_000, steps=80, each=1_000),
+    "dev": Profile("dev", (*SMALL, SINKS), INDUCTION_SMALL, 60, 50, 5, host_examples=30, host_steps=30, host_each=1),
+    "ci": Profile("ci", (*SMALL, SINKS, *WIDE), INDUCTION, 500, 50, 100, host_examples=80, host_steps=30, host_each=20),
+    "deep": Profile("deep", SCOPES, INDUCTION, 4_000, 80, 1_000, host_examples=1_500, host_steps=40, host_each=200),
 }
+
+FAR_SCOPES: dict[str, tuple[Scope, ...]] = {
+    "dev": SMALL[:1],
+    "ci": (*SMALL, SINKS),
+    "deep": (*SMALL, SINKS, *WIDE[:2]),
+}
+FAR_EXAMPLES = {"dev": 60, "ci": 120, "deep": 1_000}
+"""By profile, the scopes and the random examples of a target in a process of its own, where an operation costs a journey."""

@@ -1,13 +1,16 @@
 """The closing summary of `pytest verify/`: what was searched, what was reached, and what was not checked."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from rich.console import Console
 from rich.table import Table
 
+from verify.behaviour_checks import LogitError
 from verify.bounds import SCOPES, Profile
 from verify.explore import Exploration
+from verify.host_machine import HostTally
+from verify.host_situations import HOST_SITUATIONS
 from verify.induction import Induction
 from verify.machines import Tally
 from verify.situations import SITUATIONS
@@ -15,18 +18,27 @@ from verify.situations import SITUATIONS
 
 @dataclass(slots=True)
 class Summary:
-    """What the searches of one run covered."""
+    """What the searches of one run covered.
+
+    `target` says what was checked instead of the cache that ships; `deselected` counts the tests that are of that cache alone.
+    """
 
     profile: Profile
+    target: tuple[str, ...] = ()
+    deselected: int = 0
     explorations: list[Exploration] = field(default_factory=list)
     inductions: list[Induction] = field(default_factory=list)
     tallies: list[Tally] = field(default_factory=list)
+    host_tallies: list[HostTally] = field(default_factory=list)
+    logit_errors: list[LogitError] = field(default_factory=list)
     witnesses: int = 0
 
 
 def render_summary(summary: Summary, width: int) -> str:
     """The summary as text; empty when no search ran."""
-    if not (summary.explorations or summary.inductions or summary.tallies):
+    if not (
+        summary.explorations or summary.inductions or summary.tallies or summary.host_tallies or summary.logit_errors
+    ):
         return ""
     console = Console(width=width, no_color=True, force_terminal=False, highlight=False)
     with console.capture() as captured:
@@ -37,6 +49,10 @@ def render_summary(summary: Summary, width: int) -> str:
             console.print(induction_table(summary.inductions))
         for tally in summary.tallies:
             console.print(*random_lines(tally), sep="\n")
+        for found in summary.host_tallies:
+            console.print(*host_lines(found), sep="\n")
+        if summary.logit_errors:
+            console.print(logit_error_table(summary.logit_errors))
         console.print(*not_checked(summary), sep="\n")
     return captured.get().rstrip()
 
@@ -75,6 +91,23 @@ def induction_table(inductions: list[Induction]) -> Table:
     return table
 
 
+def logit_error_table(errors: list[LogitError]) -> Table:
+    """One line a width and window: the worst mean of a model and the worst step, as a part of the float logits."""
+    table = Table("logit error of the integers", "models", "steps", "worst mean", "worst step")
+    kinds = dict.fromkeys((error.width, error.window) for error in errors)
+    for width, window in kinds:
+        alike = [error for error in errors if (error.width, error.window) == (width, window)]
+        mean, step = max(alike, key=lambda error: error.mean), max(alike, key=lambda error: error.worst)
+        table.add_row(
+            f"width {width}, {'no window' if window is None else f'window {window}'}",
+            f"{len(alike)}",
+            f"{sum(error.steps for error in alike):,}",
+            f"{mean.mean:.2%} ({mean.model})",
+            f"{step.worst:.2%} ({step.model})",
+        )
+    return table
+
+
 def random_lines(tally: Tally) -> list[str]:
     """What a random search did, in four lines."""
     seed = "derandomized, the same examples every time" if tally.seed is None else f"seed {tally.seed}"
@@ -86,10 +119,20 @@ def random_lines(tally: Tally) -> list[str]:
     ]
 
 
-def situation_lines(met: Mapping[str, int]) -> list[str]:
+def host_lines(tally: HostTally) -> list[str]:
+    """What a random search over hosts did, in four lines."""
+    return [
+        f"random search over hosts: {tally.examples:,} examples, {tally.steps:,} operations",
+        "  operations: " + counted(dict(tally.operations)),
+        "  refusals: " + counted(dict(tally.refusals)),
+        *situation_lines(tally.situations, HOST_SITUATIONS),
+    ]
+
+
+def situation_lines(met: Mapping[str, int], of: Sequence[str] = SITUATIONS) -> list[str]:
     """How often each situation was met, and which never."""
-    missed = [name for name in SITUATIONS if not met.get(name)]
-    lines = ["  situations: " + counted({name: met[name] for name in SITUATIONS if met.get(name)})]
+    missed = [name for name in of if not met.get(name)]
+    lines = ["  situations: " + counted({name: met[name] for name in of if met.get(name)})]
     return lines + ([f"  never met: {', '.join(missed)}"] if missed else [])
 
 
@@ -101,6 +144,9 @@ def counted(counts: dict[str, int]) -> str:
 
 def not_checked(summary: Summary) -> list[str]:
     """What this run left out."""
+    if summary.target:
+        left = [f"{summary.deselected} tests of the cache that ships", "anything larger than the scopes but at random"]
+        return [*summary.target, "not checked: " + "; ".join(left)]
     names = {name for found in summary.explorations for name in found.not_offered}
     names |= {name for tally in summary.tallies for name in tally.not_offered}
     left = [str(scope) for scope in SCOPES if scope not in summary.profile.scopes]
