@@ -1,4 +1,4 @@
-"""The named mutants of the page table, each one line, each with the rules that must catch it; and the two controls.
+"""The named mutants, each one line, each with the rules that must catch it; and the two controls.
 
 Source: docs/reference.md section 3, whose numbers the ids are. The expected rules were fixed before the first run. The
 nineteenth, trim in the wrong order, has two readings: the same pages given back in reverse break nothing but the order
@@ -7,9 +7,12 @@ of the free list, a rule of impl/ that the literal tables check; pages taken fro
 
 from pathlib import Path
 
-from mutants.mutant import NINETEENTH, PAGE_TABLE, Mutant, Project, Rules
+from mutants.mutant import HOST, NINETEENTH, PAGE_TABLE, WINDOW, Mutant, Project, Rules
 
-PROJECT = Project(root=str(Path(__file__).parent.parent))
+PROJECT = Project(
+    root=str(Path(__file__).parent.parent),
+    family_stages={WINDOW: ("decode", "host"), HOST: ("host", "decode")},
+)
 TABLE = "impl.page_table"
 
 
@@ -143,6 +146,66 @@ MUTANTS = (
         before="fresh + copies > len(self.free)",
         after="False",
         expected=any_of("OutOfPages"),
+    ),
+    Mutant(
+        id="13",
+        title="the float reference keeps W rows, not W - 1",
+        family=WINDOW,
+        module="impl.float_reference",
+        function="FloatDecoder._cut",
+        before="self._window - 1",
+        after="self._window",
+        expected=any_of("DEC-FLOAT"),
+    ),
+    Mutant(
+        id="14",
+        title="the context is W + 1",
+        family=WINDOW,
+        module="impl.window",
+        function="context",
+        before="min(step, window)",
+        after="min(step, window + 1)",
+        expected=any_of("WIN-1"),
+    ),
+    Mutant(
+        id="15",
+        title="the gather starts one row late",
+        family=HOST,
+        module="impl.row_store",
+        function="PagedStore.gather",
+        before="self.cache.rows(request, lo, hi)",
+        after="self.cache.rows(request, lo + 1, hi)",
+        expected=any_of("HOST-GATHER"),
+    ),
+    Mutant(
+        id="16",
+        title="values are returned where keys belong",
+        family=HOST,
+        module="impl.row_store",
+        function="PagedStore.gather",
+        before="rows[0, 0]",
+        after="rows[0, 1]",
+        expected=any_of("HOST-GATHER"),
+    ),
+    Mutant(
+        id="17",
+        title="pages outside the window are never released",
+        family=HOST,
+        module="impl.host",
+        function="Host._trim",
+        before="self.store.trim(request, keep_from(session.rows, kept_window, session.sinks))",
+        after="pass",
+        expected=any_of("WIN-4"),
+    ),
+    Mutant(
+        id="18",
+        title="the trim point is one token too late",
+        family=HOST,
+        module="impl.host",
+        function="Host._trim",
+        before="keep_from(session.rows, kept_window, session.sinks)",
+        after="max(0, keep_from(session.rows, kept_window, session.sinks) - 1)",
+        expected=any_of("WIN-4"),
     ),
     Mutant(
         id="19a",

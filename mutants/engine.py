@@ -28,7 +28,7 @@ BASELINE_CPU_SECONDS = 120.0
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What to run. `at_least` is the number of stages that every mutant goes through, whatever broke before.
+    """What to run. `at_least` is how many of its stages every mutant goes through, whatever broke before.
 
     `seed` shuffles the mutants; None keeps the catalogue's order. `no_op` must survive, `broken` must not.
     """
@@ -49,6 +49,10 @@ class Plan:
     def modules(self) -> set[str]:
         """Modules that some mutant or control changes."""
         return {mutant.module for mutant in (*self.mutants, self.no_op, self.broken)}
+
+    def stages(self) -> tuple[str, ...]:
+        """Stages that some mutant or control reaches."""
+        return self.project.stages_of_all(mutant.family for mutant in (self.no_op, self.broken, *self.mutants))
 
     def units(self) -> int:
         """Number of runs: every mutant, two controls, the original twice."""
@@ -121,8 +125,8 @@ def _run_plan(record: Record, server: ForkServer, announce: Announce) -> None:
     controls = plan.no_op, plan.broken
     made = make(controls, server.sources, plan.project) | make(plan.mutants, server.sources, plan.project)
     announce("the original")
-    record.before = _run_original(server, plan.project)
-    _check_original(record.before, plan.project)
+    record.before = _run_original(server, plan.stages())
+    _check_original(record.before, plan.stages())
     budgets = _budgets(record.before)
     for control in controls:
         announce(f"control {control.id}")
@@ -132,15 +136,14 @@ def _run_plan(record: Record, server: ForkServer, announce: Announce) -> None:
         announce(f"mutant {mutant.id}")
         record.results.append(_run_mutant(mutant, made[mutant.id], server, budgets, plan.at_least))
     announce("the original again")
-    record.after = _run_original(server, plan.project)
-    _check_original(record.after, plan.project)
+    record.after = _run_original(server, plan.stages())
+    _check_original(record.after, plan.stages())
     _check_unchanged(record.before, record.after)
 
 
-def _run_original(server: ForkServer, project: Project) -> Run:
+def _run_original(server: ForkServer, stages: tuple[str, ...]) -> Run:
     budget = Budget(None, BASELINE_CPU_SECONDS)
-    order = Order(project.stages, dict.fromkeys(project.stages, budget), at_least=len(project.stages))
-    return server.run(order)
+    return server.run(Order(stages, dict.fromkeys(stages, budget), at_least=len(stages)))
 
 
 def _budgets(original: Run) -> dict[str, Budget]:
@@ -158,12 +161,14 @@ def _run_mutant(mutant: Mutant, made: Made, server: ForkServer, budgets: Mapping
     if made.verdict is not None:
         return Result(mutant, made.verdict, None, made.spliced)
     code = base64.b64encode(marshal.dumps(made.code)).decode()
-    order = Order(server.project.stages, budgets, at_least, mutant.expected, mutant.module, code)
+    stages = server.project.stages_of(mutant.family)
+    limits = {stage: budgets[stage] for stage in stages}
+    order = Order(stages, limits, min(at_least, len(stages)), mutant.expected, mutant.module, code)
     run = server.run(order)
     return Result(mutant, judge_run(mutant, run, lambda: server.run(order)), run, made.spliced)
 
 
-def _check_original(run: Run, project: Project) -> None:
+def _check_original(run: Run, stages: tuple[str, ...]) -> None:
     """The original must pass every stage, and every stage must have applied at least one operation."""
     if run.ended != "returned" or run.stopped:
         raise _NotSoundError(f"the original does not run: {run.stopped or run.ended}: {run.detail}")
@@ -173,7 +178,7 @@ def _check_original(run: Run, project: Project) -> None:
             raise _NotSoundError(f"the original does not pass stage {stage.stage}: {stage.outcome}, {why}")
         if stage.steps < 1:
             raise _NotSoundError(f"stage {stage.stage} applied no operation, so passing it says nothing")
-    if [stage.stage for stage in run.stages] != list(project.stages):
+    if tuple(stage.stage for stage in run.stages) != stages:
         raise _NotSoundError("the original did not go through every stage")
 
 

@@ -65,18 +65,18 @@ def _reason(result: Result) -> str:
 
 
 def summary(record: Record) -> list[str]:
-    """One line a family; the readings of a family of variants (19a, 19b) each with the rules that caught it."""
-    families: dict[str, list[Result]] = {}
-    for result in record.results:
-        families.setdefault(result.mutant.family, []).append(result)
-    lines = []
-    for family, results in families.items():
-        results.sort(key=lambda result: result.mutant.id)
-        if family == NINETEENTH:
-            lines.append(f"{family} {', '.join(map(_reading, results))}")
-        else:
-            planned = sum(mutant.family == family for mutant in record.plan.mutants)
-            lines.append(f"{family} {sum(result.caught for result in results)} of {planned}")
+    """One line a family and, where they are several, one over all; the readings of the nineteenth (19a, 19b) stand apart,
+    each with the rules that caught it."""
+    planned = Counter(mutant.family for mutant in record.plan.mutants)
+    caught = Counter(result.mutant.family for result in record.results if result.caught)
+    judged = {result.mutant.family for result in record.results}
+    counted = [family for family in planned if family in judged and family != NINETEENTH]
+    lines = [f"{family} {caught[family]} of {planned[family]}" for family in counted]
+    if len(counted) > 1:
+        lines.append(f"{sum(caught[family] for family in counted)} of {sum(planned[family] for family in counted)}")
+    readings = sorted((r for r in record.results if r.mutant.family == NINETEENTH), key=lambda r: r.mutant.id)
+    if readings:
+        lines.append(f"{NINETEENTH} {', '.join(map(_reading, readings))}")
     return lines
 
 
@@ -85,6 +85,12 @@ def _reading(result: Result) -> str:
     expected = [rules for rules in result.mutant.expected if rules.issubset(result.verdict.rules)]
     by = " and ".join(sorted(expected[0])) if expected else result.verdict.detail
     return f"({letter}) {'killed by' if result.verdict.killed else result.verdict.status + ':'} {by}"
+
+
+def in_catalogue_order(record: Record) -> list[Result]:
+    """The results, in the order of the plan's mutants."""
+    place = {mutant.id: index for index, mutant in enumerate(record.plan.mutants)}
+    return sorted(record.results, key=lambda result: place[result.mutant.id])
 
 
 def median_cpu_ms(results: Sequence[Result]) -> float:

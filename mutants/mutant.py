@@ -1,11 +1,13 @@
 """What a mutant is: one small change to one function, and the rules that must catch it, fixed before the first run."""
 
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
 
 Rules = frozenset[str]
 
 PAGE_TABLE = "page table"
+WINDOW = "window"
+HOST = "host"
 NINETEENTH = "nineteenth"
 
 
@@ -50,7 +52,8 @@ class Project:
     """Where mutants live and what judges them.
 
     `subject` are the packages that hold mutated modules, `checks` those that judge them, `oracle` those that say what is
-    right. `suite` is the module that offers STAGES and StepsExhausted; `stages` run in this order, cheapest first.
+    right. `suite` is the module that offers STAGES and StepsExhausted. A mutant goes through the stages of its family, and
+    through `stages` when `family_stages` does not name the family; in this order, the one that shows most for its cost first.
     """
 
     root: str
@@ -59,3 +62,12 @@ class Project:
     oracle: tuple[str, ...] = ("spec",)
     suite: str = "verify.suite"
     stages: tuple[str, ...] = ("witness", "exhaustive", "unit", "random")
+    family_stages: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def stages_of(self, family: str) -> tuple[str, ...]:
+        """The stages that a mutant of this family goes through."""
+        return self.family_stages.get(family, self.stages)
+
+    def stages_of_all(self, families: Iterable[str]) -> tuple[str, ...]:
+        """Every stage that a mutant of one of these families goes through, each once."""
+        return tuple(dict.fromkeys(stage for family in families for stage in self.stages_of(family)))

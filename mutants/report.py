@@ -104,7 +104,7 @@ def _test(stage: StageRun, rule: str) -> str:
 
 def _tests(record: Record) -> list[Json]:
     """What kills: each stage, and each rule that some mutant broke in it."""
-    tests = {stage: f"stage {stage}" for stage in record.plan.project.stages}
+    tests = {stage: f"stage {stage}" for stage in record.plan.stages()}
     for result in record.results:
         for stage in result.run.stages if result.run else ():
             tests |= {_test(stage, rule): f"{rule} in stage {stage.stage}" for rule in stage.broken}

@@ -1,4 +1,4 @@
-"""The record of a run for people: a progress bar, a table, a kill matrix, and a summary that fits in a glance."""
+"""The record of a run for people: a progress bar, tables, and a summary that fits in a glance."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,9 +10,19 @@ from rich.table import Table
 from rich.text import Text
 
 from impl.exit_codes import ExitCode
-from mutants.engine import Announce, Record, Result
-from mutants.gate import decide, median_cpu_ms, summary
+from mutants.ablation import (
+    ABLATIONS,
+    OTHERS,
+    STORIES,
+    broken_rules,
+    by_group,
+    decide_ablation,
+    survivors,
+)
+from mutants.engine import Announce, Record
+from mutants.gate import Decision, decide, in_catalogue_order, median_cpu_ms, summary
 from mutants.wire import StageRun
+from verify.source_rules import GROUPS
 
 WORDS = {ExitCode.PASS: "pass", ExitCode.FAIL: "fail", ExitCode.BROKEN: "unknown, nothing can be judged"}
 
@@ -41,7 +51,23 @@ def show(out: Console, record: Record, matrix: bool) -> None:
         out.print(Text(line))
     if record.results:
         out.print(Text(f"median {median_cpu_ms(record.results):.1f} ms of CPU a mutant, {record.seconds:.1f} s in all"))
-    decision = decide(record)
+    _show_decision(out, decide(record))
+
+
+def show_ablation(out: Console, record: Record) -> None:
+    """Print who is caught by what, the survivors of each ablation, and why they survive."""
+    if record.results:
+        out.print(_rules_by_group(record))
+        out.print(_survivors(record))
+        for result in in_catalogue_order(record):
+            rule, why = STORIES.get(result.mutant.id, ("", ""))
+            if rule in result.verdict.rules:
+                out.print(Text(f"mutant {result.mutant.id}: {why} {rule} sees it: {result.verdict.rules[rule]}"))
+        out.print(Text(f"{record.seconds:.1f} s in all"))
+    _show_decision(out, decide_ablation(record))
+
+
+def _show_decision(out: Console, decision: Decision) -> None:
     for reason in decision.reasons:
         out.print(Text(reason, style="red"))
     out.print(
@@ -57,7 +83,7 @@ def _table(record: Record) -> Table:
     for heading in ("id", "mutant", "expected", "verdict", "rules", "stage"):
         table.add_column(heading, overflow="fold", no_wrap=heading in ("id", "verdict", "stage"))
     table.add_column("CPU ms", justify="right", no_wrap=True)
-    for result in [*record.controls, *_in_catalogue_order(record)]:
+    for result in [*record.controls, *in_catalogue_order(record)]:
         mutant, verdict = result.mutant, result.verdict
         as_it_must = result.caught or result in record.controls
         table.add_row(
@@ -73,14 +99,15 @@ def _table(record: Record) -> Table:
 
 
 def _matrix(record: Record) -> Table:
-    """Mutants against stages: the rules that each stage saw broken."""
+    """Mutants against stages: the rules that each stage saw broken; `not run` where the family does not go."""
     table = Table(box=None, pad_edge=False, title="kill matrix", title_justify="left")
     table.add_column("id", no_wrap=True)
-    for stage in record.plan.project.stages:
+    stages = record.plan.stages()
+    for stage in stages:
         table.add_column(stage, overflow="fold")
-    for result in _in_catalogue_order(record):
+    for result in in_catalogue_order(record):
         runs = {stage.stage: stage for stage in result.run.stages} if result.run else {}
-        table.add_row(result.mutant.id, *(_cell(runs.get(stage)) for stage in record.plan.project.stages))
+        table.add_row(result.mutant.id, *(_cell(runs.get(stage)) for stage in stages))
     return table
 
 
@@ -90,6 +117,27 @@ def _cell(stage: StageRun | None) -> str:
     return " ".join(sorted(stage.broken)) or ("-" if stage.outcome == "pass" else stage.outcome)
 
 
-def _in_catalogue_order(record: Record) -> list[Result]:
-    place = {mutant.id: index for index, mutant in enumerate(record.plan.mutants)}
-    return sorted(record.results, key=lambda result: place[result.mutant.id])
+def _rules_by_group(record: Record) -> Table:
+    """Mutants against groups of rules: the rules that each mutant broke."""
+    table = Table(box=None, pad_edge=False, title="caught by", title_justify="left")
+    for heading in ("id", *GROUPS, OTHERS):
+        table.add_column(heading, overflow="fold", no_wrap=heading == "id")
+    for result in in_catalogue_order(record):
+        rules = broken_rules(result)
+        cells = ["unknown"] * (len(GROUPS) + 1) if rules is None else map(" ".join, by_group(rules).values())
+        table.add_row(result.mutant.id, *(cell or "-" for cell in cells))
+    return table
+
+
+def _survivors(record: Record) -> Table:
+    table = Table(box=None, pad_edge=False, title="ablation", title_justify="left")
+    for heading in ("rules", "survivors", "expected"):
+        table.add_column(heading)
+    for ablation in ABLATIONS:
+        found, due = survivors(record, ablation), sorted(ablation.survivors, key=int)
+        table.add_row(
+            ablation.name,
+            Text(", ".join(found) or "none", style="green" if sorted(found) == sorted(due) else "red"),
+            ", ".join(due) or "none",
+        )
+    return table

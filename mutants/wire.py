@@ -24,6 +24,7 @@ class Setup:
     def of_json(cls, data: dict[str, Any]) -> Self:
         project: dict[str, Any] = data["project"]
         fields = {name: tuple(value) if isinstance(value, list) else value for name, value in project.items()}
+        fields["family_stages"] = {family: tuple(stages) for family, stages in project["family_stages"].items()}
         return cls(Project(**cast(dict[str, Any], fields)), tuple(data["mutable"]))
 
 

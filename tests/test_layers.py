@@ -23,7 +23,7 @@ OWN_IMPORTS: dict[str, frozenset[str]] = {
     "verify/targets": frozenset(
         {"impl", "spec.operations", "verify.target", "verify.incremental_target", "verify.tokens"}
     ),
-    "mutants": frozenset({"mutants", "impl", "verify.suite", "verify.sandbox"}),
+    "mutants": frozenset({"mutants", "impl", "verify.suite", "verify.sandbox", "verify.source_rules"}),
     "tests": PROJECT,
 }
 """What the modules of a folder import of this project: a module and everything below it. The longest folder counts."""
@@ -84,6 +84,20 @@ def impl_ships_without_test_tools(path: PurePosixPath, source: str) -> list[str]
     return [f"{path}:{line}: imports {name}" for line, name in imported(source) if within(name, tools)]
 
 
+def what_runs_elsewhere_stands_alone(path: PurePosixPath, source: str) -> list[str]:
+    """Imports beyond the standard library, and syntax that Python 3.9 lacks, of what a user's own interpreter runs."""
+    if path != PurePosixPath("verify/child.py"):
+        return []
+    try:
+        tree = ast.parse(source, feature_version=(3, 9))
+    except SyntaxError as error:
+        return [f"{path}:{error.lineno}: is no Python 3.9: {error.msg}"]
+    found = [line for line, name in imported(source) if not within(name, frozenset(sys.stdlib_module_names))]
+    late = any(isinstance(node, ast.ImportFrom) and node.module == "__future__" for node in tree.body)
+    hints = [] if late or " | " not in source else [f"{path}: evaluates its type hints"]
+    return [f"{path}:{line}: imports more than the standard library" for line in found] + hints
+
+
 def names_say_a_concept(path: PurePosixPath, source: str) -> list[str]:
     """Path parts such as utils, which say nothing about what is inside."""
     words = {word for part in path.with_suffix("").parts for word in part.split("_")}
@@ -110,6 +124,7 @@ CHECKS: tuple[Check, ...] = (
     imports_point_one_way,
     spec_needs_only_numpy,
     impl_ships_without_test_tools,
+    what_runs_elsewhere_stands_alone,
     names_say_a_concept,
     init_is_one_paragraph,
     files_fit_in_one_head,
@@ -128,6 +143,7 @@ BROKEN: tuple[tuple[Check, str, str], ...] = (
     (imports_point_one_way, "verify/targets/shipped.py", "from verify.refinement import check\n"),
     (imports_point_one_way, "mutants/engine.py", "from verify.explore import explore\n"),
     (imports_point_one_way, "mutants/engine.py", "from verify import suite, explore\n"),
+    (imports_point_one_way, "mutants/ablation.py", "from verify.source_suite import CHECKS\n"),
     (imports_point_one_way, "mutants/engine.py", "from tests.second_counter import count\n"),
     (imports_point_one_way, "release.py", "from spec.rules import RULES\n"),
     (spec_needs_only_numpy, "spec/window.py", "from hypothesis import given\n"),
@@ -135,6 +151,10 @@ BROKEN: tuple[tuple[Check, str, str], ...] = (
     (spec_needs_only_numpy, "spec/window.py", "from numpy.random import default_rng\n"),
     (spec_needs_only_numpy, "spec/window.py", "from numpy import random\n"),
     (impl_ships_without_test_tools, "impl/pool.py", "import pytest\n"),
+    (what_runs_elsewhere_stands_alone, "verify/child.py", "import numpy\n"),
+    (what_runs_elsewhere_stands_alone, "verify/child.py", "from verify.wire_format import VERSION\n"),
+    (what_runs_elsewhere_stands_alone, "verify/child.py", "match 1:\n    case 1:\n        pass\n"),
+    (what_runs_elsewhere_stands_alone, "verify/child.py", "def f(x: int | None) -> None: ...\n"),
     (names_say_a_concept, "verify/utils.py", ""),
     (names_say_a_concept, "verify/common/pages.py", ""),
     (names_say_a_concept, "impl/page_helpers.py", ""),
@@ -150,7 +170,9 @@ SOUND: tuple[tuple[str, str], ...] = (
     ("verify/targets/shipped.py", "from impl.kv_cache import KVCache\nfrom verify.target import Target\n"),
     ("verify/explore.py", "import spec.page_table\nfrom impl import kv_cache\nfrom verify import bounds\n"),
     ("mutants/engine.py", "from verify import sandbox, suite\nfrom verify.suite import STAGES\n"),
+    ("mutants/ablation.py", "from verify.source_rules import GROUPS\n"),
     ("tests/test_explore.py", "from mutants.catalogue import MUTANTS\nfrom verify.explore import explore\n"),
+    ("verify/child.py", "from __future__ import annotations\nimport json\ndef f(x: int | None) -> None: ...\n"),
     ("verify/__init__.py", '"""One paragraph\nof two lines."""\n'),
 )
 

@@ -1,14 +1,16 @@
 """The catalogue is the list of the reference, each mutant fits the source, and each expected rule exists."""
 
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from impl import rules as impl_rules
 from mutants.catalogue import BROKEN, MUTANTS, NO_OP, PROJECT
-from mutants.mutant import NINETEENTH, PAGE_TABLE, Mutant
+from mutants.mutant import HOST, NINETEENTH, PAGE_TABLE, WINDOW, Mutant
 from mutants.splice import splice
 from spec.rules import RULES
+from verify.suite import STAGES
 
 EXPECTED = {
     "1": "PT-LEAK",
@@ -23,6 +25,12 @@ EXPECTED = {
     "10": "PT-PAGES",
     "11": "PT-OWN or PT-LEAK",
     "12": "OutOfPages",
+    "13": "DEC-FLOAT",
+    "14": "WIN-1",
+    "15": "HOST-GATHER",
+    "16": "HOST-GATHER",
+    "17": "WIN-4",
+    "18": "WIN-4",
     "19a": "LIFO",
     "19b": "PT-ROWS",
 }
@@ -43,8 +51,16 @@ def test_no_named_mutant_may_be_killed_by_a_runaway() -> None:
 
 
 def test_families_are_complete() -> None:
-    families = [mutant.family for mutant in MUTANTS]
-    assert (families.count(PAGE_TABLE), families.count(NINETEENTH)) == (12, 2)
+    assert Counter(mutant.family for mutant in MUTANTS) == {PAGE_TABLE: 12, WINDOW: 2, HOST: 4, NINETEENTH: 2}
+
+
+def test_each_family_goes_through_the_stages_that_can_see_it() -> None:
+    searches = ("witness", "exhaustive", "unit", "random")
+    assert {family: PROJECT.stages_of(family) for family in (PAGE_TABLE, NINETEENTH, NO_OP.family)} == dict.fromkeys(
+        (PAGE_TABLE, NINETEENTH, NO_OP.family), searches
+    )
+    assert (PROJECT.stages_of(WINDOW), PROJECT.stages_of(HOST)) == (("decode", "host"), ("host", "decode"))
+    assert STAGES.keys() >= {*PROJECT.stages_of_all((PAGE_TABLE, WINDOW, HOST)), "source"}
 
 
 @pytest.mark.parametrize("mutant", [*MUTANTS, NO_OP, BROKEN], ids=lambda mutant: mutant.id)

@@ -13,10 +13,13 @@ from pathlib import Path
 import pytest
 
 from impl.exit_codes import ExitCode
-from mutants.engine import Plan, Record, carry_out
+from mutants import catalogue
+from mutants.engine import Plan, Record, Result, carry_out
 from mutants.gate import decide, median_cpu_ms, summary
 from mutants.mutant import NINETEENTH, Mutant, Project
 from mutants.repeat import verdict_key
+from mutants.verdicts import Status, Verdict
+from mutants.wire import Run
 from tests.toy_cache.catalogue import BROKEN, MUTANTS, NO_OP, PROJECT, in_take
 
 ROOT = Path(PROJECT.root)
@@ -135,6 +138,36 @@ def test_stages_after_the_expected_rule_are_skipped_unless_asked_for() -> None:
     assert stages(carried_out(COPY)) == ["witness"]
     assert stages(carried_out(COPY, at_least=2)) == ["witness", "exhaustive"]
     assert stages(carried_out(BOTTOM)) == ["witness", "exhaustive", "unit"]
+
+
+def test_a_mutant_goes_through_the_stages_of_its_family_and_the_original_through_all_that_some_mutant_reaches() -> None:
+    def stages(run: Run | None) -> list[str]:
+        return [stage.stage for stage in run.stages] if run else []
+
+    project = replace(PROJECT, family_stages={"aside": ("bindings", "unit"), "unreached": ("failing",)})
+    aside = replace(COPY, id="aside", family="aside", expected=(frozenset({"TOY-ORDER"}),))
+    for at_least in (0, 5):
+        record = carried_out(aside, BOTTOM, project=project, at_least=at_least)
+        everything = ["witness", "exhaustive", "unit", "bindings"]
+        assert [stages(record.before), stages(record.after)] == [everything, everything]
+        assert [stages(result.run) for result in record.results] == [["bindings", "unit"], everything[:3]]
+        assert stages(record.controls[0].run) == everything[:3]
+
+
+def test_families_are_counted_one_by_one_and_together() -> None:
+    record = carried_out(replace(COPY, family="aside"), BOTTOM, replace(SURVIVES, family="aside"))
+    assert summary(record) == ["aside 1 of 2", "toy 1 of 1", "2 of 3"]
+
+
+def test_the_eighteen_are_counted_together_and_the_nineteenth_apart() -> None:
+    record = Record(Plan(catalogue.PROJECT, catalogue.MUTANTS, catalogue.NO_OP, catalogue.BROKEN))
+    for mutant in reversed(catalogue.MUTANTS):
+        verdict = Verdict(Status.KILLED_ASSERTION, "", dict.fromkeys(mutant.expected[0], ""), "")
+        record.results.append(Result(mutant, verdict, None, None))
+    apart = "nineteenth (a) killed by LIFO, (b) killed by PT-ROWS"
+    assert summary(record) == ["page table 12 of 12", "window 2 of 2", "host 4 of 4", "18 of 18", apart]
+    del record.results[record.results.index(next(r for r in record.results if r.mutant.id == "13"))]
+    assert summary(record) == ["page table 12 of 12", "window 1 of 2", "host 4 of 4", "17 of 18", apart]
 
 
 def test_verdicts_do_not_depend_on_the_order() -> None:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -137,6 +138,20 @@ def test_the_report_of_a_broken_run_keeps_the_schema(record: Record) -> None:
     jsonschema.validate(report, STRYKER)
     assert report["kvproof"]["complete"] is False
     assert {mutant["status"] for file in report["files"].values() for mutant in file["mutants"]} == {"Pending"}
+
+
+def test_the_report_of_families_with_stages_of_their_own_keeps_the_schema() -> None:
+    project = replace(PROJECT, family_stages={"aside": ("bindings", "unit")})
+    families = Record(Plan(project, (MUTANTS[0], replace(MUTANTS[1], family="aside")), NO_OP, BROKEN))
+    carry_out(families, lambda label: None)
+    report = json.loads(json.dumps(document(families)))
+    jsonschema.validate(report, STRYKER)
+    stages = [test["id"] for test in report["testFiles"]["tests.toy_cache.suite"]["tests"] if "/" not in test["id"]]
+    assert stages == ["witness", "exhaustive", "unit", "bindings"]
+    matrix = printed(families, matrix=True).partition("kill matrix")[2].splitlines()
+    cells = {line.split("  ")[0].strip(): line.split() for line in matrix if line}
+    assert cells["bottom"][-2:] == ["not", "run"]
+    assert cells["copy"][:6] == ["copy", "not", "run", "not", "run", "-"]
 
 
 def test_each_mutant_has_its_status_place_and_killers(record: Record) -> None:

@@ -18,7 +18,7 @@ from mutants.client import ForkServer, ServerError, parse_run
 from mutants.held import blind, hold, outside
 from mutants.making import make
 from mutants.mutant import Mutant
-from mutants.wire import Budget, Order, Run
+from mutants.wire import Budget, Order, Run, Setup
 from tests.toy_cache.catalogue import PROJECT, in_take
 
 ROOT = Path(PROJECT.root)
@@ -207,3 +207,8 @@ def test_an_answer_of_another_shape_is_no_run(answer: dict[str, object]) -> None
 def test_an_order_survives_its_journey() -> None:
     sent = Order(("witness",), {"witness": Budget(None, 0.5)}, 1, (frozenset({"A", "B"}),), "m", "x = 1")
     assert Order.of_json(json.loads(json.dumps(sent.as_json()))) == sent
+
+
+def test_what_the_server_is_told_arrives_whole() -> None:
+    setup = Setup(replace(PROJECT, family_stages={"aside": ("unit", "witness")}), (STACK,))
+    assert Setup.of_json(json.loads(json.dumps(setup.as_json()))) == setup

@@ -1,6 +1,7 @@
-"""The checks of the page table as stages, cheapest first: what a mutant must get past.
+"""The checks as stages, those of the page table cheapest first: what a mutant must get past.
 
-A stage runs on whatever `impl` the process has imported and says which rules broke; it never stops at the first rule.
+A stage runs on whatever `impl` the process has imported and says which rules broke; it never stops at the first rule. What
+only some stages need they import when they run, so that a mutant of the page table does not pay for decoders.
 """
 
 from collections.abc import Callable, Iterable
@@ -85,6 +86,27 @@ def random_stage(budget: int | None) -> StageResult:
     return result([(tally.pages, tally.page_size, tally.failure)] if tally.failure else [], tally.steps)
 
 
+def decode_stage(budget: int | None) -> StageResult:
+    """The window rule and the decoders; see verify/decode_suite.py."""
+    from verify.decode_suite import decode_stage as run
+
+    return run(budget)
+
+
+def host_stage(budget: int | None) -> StageResult:
+    """The host; see verify/host_suite.py."""
+    from verify.host_suite import host_stage as run
+
+    return run(budget)
+
+
+def source_stage(budget: int | None) -> StageResult:
+    """The source suite, which ablations run; see verify/source_suite.py."""
+    from verify.source_suite import source_stage as run
+
+    return run(budget)
+
+
 def spend(steps: int, budget: int | None) -> None:
     """Raise StepsExhausted once more steps were taken than the budget allows."""
     if budget is not None and steps > budget:
@@ -96,4 +118,7 @@ STAGES: dict[str, Callable[[int | None], StageResult]] = {
     "exhaustive": exhaustive_stage,
     "unit": unit_stage,
     "random": random_stage,
+    "decode": decode_stage,
+    "host": host_stage,
+    "source": source_stage,
 }
