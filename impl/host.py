@@ -179,27 +179,26 @@ class Host:
 
     def _append(self, request: int, session: _Session, fed: Sequence[int]) -> tuple[Step, int]:
         """Decode the tokens and append their rows at once; the last step, and the rows that it attended with its own."""
-        shape = len(fed), self.decoder.width
-        keys, values = np.empty(shape, np.int8), np.empty(shape, np.int8)
+        rows = np.empty((2, len(fed), self.decoder.width), np.int8)
         for index, token in enumerate(fed):
-            context = self._context(request, session, keys[:index], values[:index])
+            context = self._context(request, session, rows[:, :index])
             step = self.decoder.step(token, context)
-            keys[index], values[index] = step.key, step.value
-        self.store.append(request, keys, values)
+            rows[0, index], rows[1, index] = step.key, step.value
+        self.store.append(request, rows)
         session.rows += len(fed)
         return step, len(context.keys) + 1
 
-    def _context(self, request: int, session: _Session, keys: Rows, values: Rows) -> Context:
+    def _context(self, request: int, session: _Session, decoded: Rows) -> Context:
         """What the next token attends: rows of the store, then of these, which its chunk has decoded but not appended."""
-        appended = session.rows
-        ranges = gather_ranges(appended + len(keys) + 1, session.window, session.sinks)
-        if not len(keys):
+        appended, more = session.rows, decoded.shape[1]
+        ranges = gather_ranges(appended + more + 1, session.window, session.sinks)
+        if not more:
             return self.store.gather(request, ranges)
         past = self.store.gather(request, tuple((lo, min(hi, appended)) for lo, hi in ranges if lo < appended))
         own = [slice(max(lo - appended, 0), hi - appended) for lo, hi in ranges if hi > appended]
         return Context(
-            np.concatenate((past.keys, *(keys[part] for part in own))),
-            np.concatenate((past.values, *(values[part] for part in own))),
+            np.concatenate((past.keys, *(decoded[0, part] for part in own))),
+            np.concatenate((past.values, *(decoded[1, part] for part in own))),
         )
 
     def _trim(self, request: int, session: _Session) -> None:

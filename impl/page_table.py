@@ -213,7 +213,10 @@ class PageTable:
 
         Raises UnknownRequest, BadArgument unless 0 <= lo <= hi <= length, and RowsReleased when a row is gone.
         """
-        table = self._of(request)
+        try:  # not `_of`: hosts gather at every step
+            table = self.tables[request]
+        except KeyError:
+            raise _unknown(request) from None
         if not 0 <= lo <= hi <= table.length:
             raise BadArgument(f"rows {lo} .. {hi} are not in 0 .. {table.length}")
         if lo == hi:

@@ -80,8 +80,7 @@ class Pool:
         if self.page_size == 1:
             # The key and the value of a row lie side by side: one memory copy for both, and the axes are swapped after.
             return self.kv.take(pages, 1).reshape(self.layers, count, 2, self.width).swapaxes(1, 2)
-        # The ids are valid by construction, and take is a little faster when it need not raise.
-        chunks = self._elements.take(self._chunk_ids.take(pages, 1, None, "clip"), 0, None, "clip")
+        chunks = self._elements.take(self._chunk_ids.take(pages, 1), 0)
         rows = chunks.reshape(self.layers, 2, -1, self.width)
         return rows if count == len(pages) * self.page_size else rows[:, :, offset : offset + count]
 

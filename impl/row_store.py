@@ -31,8 +31,8 @@ class RowStore(Protocol):
     def new(self, request: int, sinks: int = 0) -> None:
         """Start an empty request whose first `sinks` rows are never released."""
 
-    def append(self, request: int, keys: Rows, values: Rows) -> None:
-        """Append k rows, keys and values (k, d) each, all or none. Raises OutOfPages."""
+    def append(self, request: int, rows: Rows) -> None:
+        """Append k rows (2, k, d), keys before values, all or none. Raises OutOfPages."""
 
     def gather(self, request: int, ranges: tuple[tuple[int, int], ...]) -> Context:
         """The rows lo .. hi-1 of the ascending ranges (lo, hi). Raises RowsReleased."""
@@ -59,7 +59,7 @@ class RowStore(Protocol):
 class PagedStore:
     """Rows in the pages of a cache of one layer."""
 
-    __slots__ = ("_no_rows", "_pair", "_row", "cache")
+    __slots__ = ("_no_rows", "cache")
 
     def __init__(self, cache: KVCache) -> None:
         pool = cache.pool
@@ -67,8 +67,6 @@ class PagedStore:
             raise ValueError(f"a store holds 1 layer of int8, not {pool.layers} of {pool.dtype}")
         self.cache = cache
         self._no_rows = np.empty((1, 2, 0, pool.width), np.int8)
-        self._row = np.empty((1, 2, pool.width), np.int8)
-        self._pair = self._row[0]
 
     @property
     def page_size(self) -> int:
@@ -89,14 +87,12 @@ class PagedStore:
         """Start an empty request; see PageTable.new."""
         self.cache.new(request, sinks)
 
-    def append(self, request: int, keys: Rows, values: Rows) -> None:
-        """Append k rows, all or none; see KVCache.append."""
-        if len(keys) == 1:
-            # The cache copies the row, so that one array serves them all.
-            self._pair[0], self._pair[1] = keys, values
-            self.cache.append_row(request, self._row)
+    def append(self, request: int, rows: Rows) -> None:
+        """Append k rows (2, k, d), all or none; see KVCache.append."""
+        if rows.shape[1] == 1:
+            self.cache.append_row(request, rows[None, :, 0])
         else:
-            self.cache.append(request, np.stack((keys, values))[None])
+            self.cache.append(request, rows[None])
 
     def gather(self, request: int, ranges: tuple[tuple[int, int], ...]) -> Context:
         """The rows of the ranges, in a fresh array; see KVCache.rows."""
@@ -159,9 +155,9 @@ class PlainStore:
         """Start an empty request; no row is ever released, so sinks need nothing more."""
         self._rows[request] = []
 
-    def append(self, request: int, keys: Rows, values: Rows) -> None:
-        """Append k rows."""
-        self._rows[request].extend(np.stack((keys, values), axis=1))
+    def append(self, request: int, rows: Rows) -> None:
+        """Append k rows (2, k, d)."""
+        self._rows[request].extend(rows.swapaxes(0, 1).copy())
 
     def gather(self, request: int, ranges: tuple[tuple[int, int], ...]) -> Context:
         """The rows of the ranges, in a fresh array."""

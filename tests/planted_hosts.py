@@ -52,8 +52,8 @@ class PlainGathersBackwards(PlainStore):
 
 
 class WritesKeysAsValues(PagedStore):
-    def append(self, request: int, keys: Rows, values: Rows) -> None:
-        super().append(request, keys, keys)
+    def append(self, request: int, rows: Rows) -> None:
+        super().append(request, rows[[0, 0]])
 
 
 class NeverTrims(PagedStore):
@@ -78,9 +78,9 @@ class ForgetsPages(PagedStore):
 
 
 class TakesAPageBeforeRefusing(PagedStore):
-    def append(self, request: int, keys: Rows, values: Rows) -> None:
+    def append(self, request: int, rows: Rows) -> None:
         try:
-            super().append(request, keys, values)
+            super().append(request, rows)
         except OutOfPages:
             self.cache.pool.kv[0, 0, 0, 0, 0] ^= 1
             raise
@@ -270,9 +270,9 @@ class WrongLogits(IntegerDecoder):
 class AppendsInTwoParts(PagedStore):
     """Not all or none: what fits is kept."""
 
-    def append(self, request: int, keys: Rows, values: Rows) -> None:
-        for index in range(len(keys)):
-            super().append(request, keys[index : index + 1], values[index : index + 1])
+    def append(self, request: int, rows: Rows) -> None:
+        for index in range(rows.shape[1]):
+            super().append(request, rows[:, index : index + 1])
 
 
 def with_store(kind: type[PagedStore]) -> Parts:

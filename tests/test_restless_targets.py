@@ -20,11 +20,13 @@ class Moving(ShippedCache):
         outcome = super().apply(operation)
         table = self.cache.table
         if isinstance(operation, Append) and not isinstance(outcome, Refused) and table.free:
-            pages = table.tables[operation.request].pages
+            entry = table.tables[operation.request]
+            pages = entry.pages
             old, new = pages[0], table.free[-1]
             self.cache.pool.copy_page(old, new)
             table.counts[new], table.counts[old] = table.counts[old], 0
             table.free[-1], pages[0] = old, new
+            entry.last = pages[-1]
         return outcome
 
 

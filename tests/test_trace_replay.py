@@ -239,11 +239,12 @@ class MovesAPage(KVCache):
     def append_row(self, request: int, row: npt.NDArray[Any]) -> None:
         super().append_row(request, row)
         table = self.table
-        pages = table.tables[request].pages
-        page = table.free[-1]
+        entry = table.tables[request]
+        pages, page = entry.pages, table.free[-1]
         self.pool.copy_page(pages[0], page)
         table.counts[page], table.counts[pages[0]] = table.counts[pages[0]], 0
         table.free[-1], pages[0] = pages[0], page
+        entry.last = pages[-1]
 
 
 def with_table(kind: type[PageTable]) -> Factory:
