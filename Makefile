@@ -1,16 +1,18 @@
 # The checkout is run in place: .ci/setup brings the pinned tools into .venv and does nothing the second time.
 # PYTHON=python3.12, for example, chooses the interpreter; the default is the first found from 3.11 on.
+# OPTIONS="--target adapter:make --target-path ../mine" has `make verify` check that target instead of the cache that ships.
 RUN := .venv/bin/python -m
 
-.PHONY: verify test deep setup suite gate lint types clean
+.PHONY: verify test deep setup packages suite gate lint types clean
 .NOTPARALLEL:
 
-verify: setup ; $(RUN) pytest verify/
+verify: setup ; $(RUN) pytest verify/ $(OPTIONS)
 test: suite gate lint types
 deep: test ; $(RUN) pytest verify/ tests/test_counts.py --profile deep
 
 setup: ; @.ci/setup
-suite: setup ; $(RUN) pytest verify/ tests/
+packages: ; @.ci/packages
+suite: setup packages ; $(RUN) pytest verify/ tests/
 gate: setup ; $(RUN) mutants
 lint: setup ; $(RUN) ruff check && $(RUN) ruff format --check
 types: setup ; $(RUN) mypy

@@ -31,6 +31,21 @@ class Uncounted(ShippedCache):
         return outcome
 
 
+class Uncopied(ShippedCache):
+    """Writes into a partly filled page that others share instead of copying it first."""
+
+    def apply(self, operation: Operation) -> Outcome:
+        table = self.cache.table
+        entry = table.tables.get(operation.request)
+        if not isinstance(operation, Append) or entry is None or entry.length % table.page_size == 0:
+            return super().apply(operation)
+        last = entry.pages[-1]
+        owners, table.counts[last] = table.counts[last], 1
+        outcome = super().apply(operation)
+        table.counts[last] = owners
+        return outcome
+
+
 class Overwriting(ShippedCache):
     """Writes the last row of every append over the row before it as well."""
 
@@ -82,7 +97,7 @@ class Corrupt(ShippedCache):
 
     def observe(self) -> Snapshot:
         shown = super().observe()
-        return Snapshot(shown.requests, shown.counts, (*shown.free, 10**9))
+        return Snapshot(shown.requests, shown.counts, (*(shown.free or ()), 10**9))
 
 
 class Hanging(ShippedCache):

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from spec.operations import Append, Fork, New, Operation, Outcome, Release, Trim, Truncate
+from spec.operations import Append, Fork, New, Operation, Outcome, Read, Release, Trim, Truncate
 from tests.planted import Corrupt, DependsOnIds, Leaking, Overwriting, Raising, StaleSlots, Uncounted
 from verify.bounds import Scope
 from verify.explore import Search, StepsExhausted
@@ -94,7 +94,7 @@ def test_a_budget_of_steps_ends_the_search() -> None:
 class WithoutForks(ShippedCache):
     """A cache that offers no fork."""
 
-    capabilities = Capabilities("no forks", frozenset({New, Append, Trim, Truncate, Release}))
+    capabilities = Capabilities("no forks", frozenset({New, Append, Trim, Truncate, Release, Read}))
 
     def apply(self, operation: Operation) -> Outcome:
         assert not isinstance(operation, Fork)

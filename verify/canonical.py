@@ -34,7 +34,7 @@ def page_codes(state: State, snapshot: Snapshot, written: tuple[bytes, ...] | No
 def canonical_key(state: State, snapshot: Snapshot, written: tuple[bytes, ...] | None) -> Hashable:
     """The key under renaming of request and page ids: the least over the request orders that signatures leave open."""
     codes = page_codes(state, snapshot, written)
-    counts = snapshot.counts
+    counts = entries(state, snapshot) if snapshot.counts is None else snapshot.counts
     signed: list[tuple[Signature, tuple[int, ...]]] = []
     for request, view in snapshot.requests.items():
         truth = state.requests[request]
@@ -44,8 +44,20 @@ def canonical_key(state: State, snapshot: Snapshot, written: tuple[bytes, ...] |
         signed.append(((len(truth.rows), truth.sinks, truth.dropped, held, owners), pages))
     signed.sort(key=lambda entry: entry[0])
     signatures = tuple([signature for signature, _ in signed])
-    free = tuple([codes[page] for page in snapshot.free])
+    if snapshot.free is None:  # in an order that nobody knows
+        free = tuple(sorted([code for page, code in enumerate(codes) if not counts[page]]))
+    else:
+        free = tuple([codes[page] for page in snapshot.free])
     return signatures, min(map(renamed, orders(signed))), free
+
+
+def entries(state: State, snapshot: Snapshot) -> tuple[int, ...]:
+    """The number of table entries that name each page."""
+    named = [0] * state.pages
+    for view in snapshot.requests.values():
+        for page in view.pages:
+            named[page] += 1
+    return tuple(named)
 
 
 def orders(signed: Sequence[tuple[Signature, tuple[int, ...]]]) -> list[list[tuple[int, ...]]]:

@@ -16,13 +16,16 @@ from impl.schedule import ScheduleOptions
 from impl.traces import TraceError
 from spec.operations import Operation
 from verify.bounds import MOST_PAGE_SIZE, MOST_PAGES, MOST_REQUESTS, Scope
-from verify.explore import Exploration, Search
-from verify.findings import broken_rules, describe_failure, shrunk
+from verify.explore import Exploration, Search, StepsExhausted
+from verify.findings import broken_rules, describe_failure, shortest, shrunk
 from verify.lockstep import replay as replay_operations
 from verify.machines import Tally, search_at_random
+from verify.new_target import new_target
 from verify.refinement import Difference
-from verify.show import FailureReport, facts_table, render_failure
+from verify.show import FailureReport, facts_table, render_failure, verdict
+from verify.show_cli import show_witness
 from verify.summary import exploration_table, random_lines, situation_lines
+from verify.target_choice import OURS, Choice, TargetOptions, command_target, target_options
 from verify.targets.shipped import ShippedCache
 from verify.targets.shipped_incremental import ShippedIncremental
 from verify.trace_replay import MOST_POOL_PAGES, ReplayOptions, TraceResult, replay_trace
@@ -47,10 +50,17 @@ def main() -> None:
       python -m verify explore --pages 4 --page-size 2 --requests 3 --length 4
       python -m verify fuzz --seed 7 --minutes 5
       python -m verify replay verify/witnesses/fill-the-pool.json
+      python -m verify show verify/witnesses/fill-the-pool.json --html page.html
       python -m verify replay trace.jsonl --requests 2000 --page 16 --window 4096
+      python -m verify new-target ../mine
+      python -m verify fuzz --seed 7 --minutes 5 --target adapter:make --target-path ../mine
 
-    The whole suite with its closing summary is `pytest verify/`.
+    Without --target it is the cache that ships. The whole suite with its closing summary is `pytest verify/`.
     """
+
+
+main.add_command(show_witness)
+main.add_command(new_target)
 
 
 @main.command(epilog=EPILOG)
@@ -63,8 +73,16 @@ def main() -> None:
 )
 @click.option("--raw-ids", is_flag=True, help="Tell page and request ids apart instead of renaming them.")
 @click.option("--workers", type=click.IntRange(1), default=os.cpu_count() or 1, help="Processes.  [default: all cores]")
+@target_options
 def explore(
-    pages: int, page_size: int, requests: int, length: int, sinks: int | None, raw_ids: bool, workers: int
+    pages: int,
+    page_size: int,
+    requests: int,
+    length: int,
+    sinks: int | None,
+    raw_ids: bool,
+    workers: int,
+    target: TargetOptions,
 ) -> int:
     """Search every reachable state of one scope, to the fixpoint.
 
@@ -73,30 +91,35 @@ def explore(
     """
     scope = Scope(pages, page_size, requests, length, raw_ids, sinks)
     out = console()
-    with activity(out) as bar:
-        task = bar.add_task(f"{scope}")
+    with command_target(target, workers) as choice:
+        with activity(out) as bar:
+            task = bar.add_task(f"{scope}")
 
-        def show(found: Exploration, frontier: int) -> None:
-            counts = f"depth {found.depth}, {found.states:,} states, {found.transitions:,} transitions"
-            bar.update(task, description=f"{scope}: {counts}, {frontier:,} to expand")
+            def show(found: Exploration, frontier: int) -> None:
+                counts = f"depth {found.depth}, {found.states:,} states, {found.transitions:,} transitions"
+                bar.update(task, description=f"{scope}: {counts}, {frontier:,} to expand")
 
-        search = Search(scope, ShippedCache, workers, progress=show)
-        try:
-            search.run()
-        except KeyboardInterrupt:
-            bar.stop()
-            out.print(exploration_table([search.found]))
-            out.print("verdict: unknown, the search was interrupted before its fixpoint")
-            raise
-    found = search.found
-    out.print(exploration_table([found]))
-    rate = found.transitions / max(found.seconds, 1e-9)
-    out.print(f"{rate:,.0f} transitions a second", *situation_lines(found.situations), sep="\n")
-    for failure in found.failures[:1]:
-        render_failure(out, describe_failure(failure.operations, failure.differences, pages, page_size, ShippedCache))
-    if found.failures:
+            search = Search(scope, choice.factory, workers, choice.steps, progress=show)
+            try:
+                search.run()
+            except (KeyboardInterrupt, StepsExhausted) as end:
+                bar.stop()
+                out.print(exploration_table([search.found]))
+                why = "it was interrupted" if isinstance(end, KeyboardInterrupt) else f"{end}"
+                out.print(f"verdict: unknown, the search did not reach its fixpoint: {why}", highlight=False)
+                if isinstance(end, KeyboardInterrupt):
+                    raise
+                return ExitCode.UNKNOWN
+        found = search.found
+        out.print(exploration_table([found]))
+        rate = found.transitions / max(found.seconds, 1e-9)
+        lines = [f"{rate:,.0f} transitions a second", *situation_lines(found.situations), *choice.lines()]
+        out.print(*lines, sep="\n", highlight=False, soft_wrap=True)
+        if not found.failures:
+            return verdict(out, "complete within the scope, no difference", ExitCode.PASS)
+        failure = shortest(found, choice.factory)
+        report_failure(out, failure.operations, failure.differences, pages, page_size, choice)
         return verdict(out, f"broken rules {', '.join(found.broken())}", ExitCode.FAIL)
-    return verdict(out, "complete within the scope, no difference", ExitCode.PASS)
 
 
 @main.command(epilog=EPILOG)
@@ -108,7 +131,8 @@ def explore(
     required=True,
     help="How long to search.",
 )
-def fuzz(seed: int, minutes: float) -> int:
+@target_options
+def fuzz(seed: int, minutes: float, target: TargetOptions) -> int:
     """Search at random on larger pools for some minutes.
 
     A failure is shrunk and names the seed of its batch: the same seed finds it again.
@@ -117,29 +141,37 @@ def fuzz(seed: int, minutes: float) -> int:
     started = time.monotonic()
     total = Tally(seed=seed)
     batch, tally = seed, Tally(seed=seed)
-    with activity(out) as bar:
-        task = bar.add_task("fuzz")
-        try:
-            while batch == seed or time.monotonic() - started < minutes * 60:
-                tally = Tally(seed=batch)
-                search_at_random(ShippedCache, examples=60, steps=60, tally=tally)
+    with command_target(target) as choice:
+        with activity(out) as bar:
+            task = bar.add_task("fuzz")
+            try:
+                while batch == seed or time.monotonic() - started < minutes * 60:
+                    tally = Tally(seed=batch)
+                    left = None if choice.steps is None else choice.steps - total.steps
+                    # What a far target broke, our own shrinker makes smaller: Hypothesis would try far more.
+                    search_at_random(choice.factory, 60, 60, shrinking=not choice.far, budget=left, tally=tally)
+                    total.add(tally)
+                    bar.update(
+                        task, description=f"seed {batch}: {total.examples:,} examples, {total.steps:,} operations"
+                    )
+                    if tally.failure is not None:
+                        break
+                    batch += 1
+            except (KeyboardInterrupt, StepsExhausted) as end:
+                bar.stop()
                 total.add(tally)
-                bar.update(task, description=f"seed {batch}: {total.examples:,} examples, {total.steps:,} operations")
-                if tally.failure is not None:
-                    break
-                batch += 1
-        except KeyboardInterrupt:
-            bar.stop()
-            total.add(tally)
-            out.print(*random_lines(total), sep="\n")
-            out.print(f"verdict: unknown, interrupted during the batch of seed {batch}")
-            raise
-    out.print(*random_lines(total), sep="\n", highlight=False)
-    if total.failure is None:
-        return verdict(out, f"no difference found at random, seeds {seed} to {batch - 1}", ExitCode.PASS)
-    smallest = shrunk(total.failure.operations, total.pages, total.page_size, ShippedCache)
-    report_failure(out, smallest, total.failure.differences, total.pages, total.page_size)
-    return verdict(out, f"a rule is broken, found with seed {batch}", ExitCode.FAIL)
+                out.print(*random_lines(total), *choice.lines(), sep="\n", highlight=False, soft_wrap=True)
+                why = "interrupted" if isinstance(end, KeyboardInterrupt) else f"{end},"
+                out.print(f"verdict: unknown, {why} during the batch of seed {batch}", highlight=False)
+                if isinstance(end, KeyboardInterrupt):
+                    raise
+                return ExitCode.UNKNOWN
+        out.print(*random_lines(total), *choice.lines(), sep="\n", highlight=False, soft_wrap=True)
+        if total.failure is None:
+            return verdict(out, f"no difference found at random, seeds {seed} to {batch - 1}", ExitCode.PASS)
+        smallest = shrunk(total.failure.operations, total.pages, total.page_size, choice.factory)
+        report_failure(out, smallest, total.failure.differences, total.pages, total.page_size, choice)
+        return verdict(out, f"a rule is broken, found with seed {batch}", ExitCode.FAIL)
 
 
 @main.command(epilog=EPILOG)
@@ -164,6 +196,7 @@ def fuzz(seed: int, minutes: float) -> int:
 @click.option(
     "--abort-every", type=click.IntRange(0), default=0, help="End every N-th request halfway.  [default: none]"
 )
+@target_options
 def replay(
     file: Path,
     requests: int,
@@ -173,17 +206,23 @@ def replay(
     ms_per_token: float,
     hold: int,
     abort_every: int,
+    target: TargetOptions,
 ) -> int:
     """Replay FILE: a saved witness, or a production request trace in the Azure or Mooncake format.
 
-    A witness says its own pool; the options are for traces. Of a trace every operation is checked: the touched request
-    with all its rows and pages and the changes of the free list each time, the whole state every 1,000 operations.
+    A witness says its own pool; the options but those of a target are for traces. Of a trace every operation is checked: the
+    touched request with all its rows and pages and the changes of the free list each time, the whole state every 1,000
+    operations.
     """
     out = console()
     if not file.is_file():
         raise CommandError(f"{file} is no regular file")
     if is_witness(file):
-        return replay_witness(out, load(file))
+        with command_target(target) as choice:
+            return replay_witness(out, load(file), choice)
+    if target != TargetOptions():
+        # Each operation of a trace is checked at the cost of what it touches; a far target shows its whole state each time.
+        raise click.UsageError("--target replays witnesses; a trace is replayed on the cache that ships.")
     with activity(out) as bar:
         task = bar.add_task(file.name)
 
@@ -240,7 +279,7 @@ def report_trace_failure(out: Console, found: TraceResult) -> ExitCode:
         and replay_operations(witness.operations, witness.pages, witness.page_size, ShippedCache).differences
     ):
         smallest = shrunk(witness.operations, witness.pages, witness.page_size, ShippedCache)
-        report_failure(out, smallest, found.differences, witness.pages, witness.page_size)
+        report_failure(out, smallest, found.differences, witness.pages, witness.page_size, OURS)
     else:
         broken = tuple(broken_rules(found.differences))
         render_failure(out, FailureReport(f"{rules} broken: {found.note}", (), (), broken))
@@ -254,17 +293,18 @@ def is_witness(file: Path) -> bool:
     return head.lstrip().startswith(b"{") and b'"kvproof"' in head
 
 
-def replay_witness(out: Console, witness: Witness) -> int:
+def replay_witness(out: Console, witness: Witness, choice: Choice) -> int:
     """Replay an operation list with the whole check after each operation."""
-    run = replay_operations(witness.operations, witness.pages, witness.page_size, ShippedCache)
+    run = replay_operations(witness.operations, witness.pages, witness.page_size, choice.factory)
     facts = [
         ("pool", f"{witness.pages} pages of {witness.page_size} rows"),
         ("operations applied", f"{len(run.applied)} of {len(witness.operations)}"),
         ("saved for", ", ".join(witness.rules) or "-"),
     ]
     out.print(facts_table("witness", facts))
+    out.print(*choice.lines(), sep="\n", highlight=False, soft_wrap=True, end="\n" if choice.far else "")
     if run.differences:
-        report_failure(out, run.applied, run.differences, witness.pages, witness.page_size)
+        report_failure(out, run.applied, run.differences, witness.pages, witness.page_size, choice)
         return verdict(out, f"{', '.join(dict.fromkeys(d.rule for d in run.differences))} broken", ExitCode.FAIL)
     if not run.applied:
         return verdict(out, "the witness has no operation that could be applied", ExitCode.UNKNOWN)
@@ -272,18 +312,19 @@ def replay_witness(out: Console, witness: Witness) -> int:
 
 
 def report_failure(
-    out: Console, operations: Sequence[Operation], differences: Sequence[Difference], pages: int, page_size: int
+    out: Console,
+    operations: Sequence[Operation],
+    differences: Sequence[Difference],
+    pages: int,
+    page_size: int,
+    choice: Choice,
 ) -> None:
     """Print a failure and save its witness."""
-    again = replay_operations(operations, pages, page_size, ShippedCache).differences
-    render_failure(out, describe_failure(operations, again or differences, pages, page_size, ShippedCache))
-
-
-def verdict(out: Console, text: str, code: ExitCode) -> ExitCode:
-    """Print the verdict and return its exit code."""
-    word = {ExitCode.PASS: "pass", ExitCode.FAIL: "fail"}.get(code, "unknown")
-    out.print(f"verdict: {word}, {text}", highlight=False, style="bold green" if code is ExitCode.PASS else "bold red")
-    return code
+    again = replay_operations(operations, pages, page_size, choice.factory).differences
+    report = describe_failure(
+        operations, again or differences, pages, page_size, choice.factory, spelling=choice.spelling
+    )
+    render_failure(out, report)
 
 
 def activity(out: Console) -> Progress:

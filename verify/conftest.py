@@ -3,35 +3,36 @@
 import os
 import shutil
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
 import impl
 import spec
-from verify.bounds import PROFILES, Profile
+from verify.bounds import FAR_SCOPES, PROFILES, Profile
+from verify.children import BrokenTargetError
 from verify.hypothesis_profile import load_profile
 from verify.summary import Summary, render_summary
+from verify.target_choice import OPTIONS, Choice, TargetOptions, WrongOptionsError, chosen, positive_integer
 
 ROOT = Path(__file__).resolve().parent.parent
 SUMMARY: pytest.StashKey[Summary] = pytest.StashKey()
+CHOICE: pytest.StashKey[Choice] = pytest.StashKey()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """--profile says how far the searches look, --workers over how many processes."""
+    """--profile says how far the searches look, --workers over how many processes, --target what is checked."""
     group = parser.getgroup("kvproof")
     group.addoption("--profile", choices=sorted(PROFILES), default="ci", help="how far the searches look (ci)")
     group.addoption(
-        "--workers", type=positive, default=os.cpu_count() or 1, help="processes of an exhaustive search (all cores)"
+        "--workers",
+        type=positive_integer,
+        default=os.cpu_count() or 1,
+        help="processes of an exhaustive search (all cores)",
     )
-
-
-def positive(text: str) -> int:
-    """A number of at least one."""
-    number = int(text)
-    if number < 1:
-        raise ValueError(f"{number} is not at least 1")
-    return number
+    for option in OPTIONS:
+        group.addoption(option.flag, type=option.kind, metavar=option.metavar, help=option.help)
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -42,20 +43,40 @@ def pytest_configure(config: pytest.Config) -> None:
                 f"{package.__name__} comes from {package.__file__}, not from {ROOT}: run pytest from there"
             )
     load_profile()
-    config.stash[SUMMARY] = Summary(PROFILES[config.getoption("--profile")])
+    config.addinivalue_line(
+        "markers", "any_target: runs on whatever --target names; the others are of the cache that ships"
+    )
+    given = TargetOptions(**{option.field: config.getoption(option.flag) for option in OPTIONS})
+    running = ExitStack()
+    try:
+        choice = running.enter_context(chosen(given, config.getoption("--workers")))
+    except (WrongOptionsError, BrokenTargetError) as error:
+        raise pytest.UsageError(str(error)) from None
+    config.add_cleanup(running.close)
+    config.stash[CHOICE] = choice
+    config.stash[SUMMARY] = Summary(PROFILES[config.getoption("--profile")], tuple(choice.lines()))
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Give `scope` and `induction_scope` the scopes of the profile."""
     profile = PROFILES[metafunc.config.getoption("--profile")]
-    for name, scopes in (("scope", profile.scopes), ("induction_scope", profile.induction)):
+    reachable = FAR_SCOPES[profile.name] if metafunc.config.stash[CHOICE].far else profile.scopes
+    for name, scopes in (("scope", reachable), ("induction_scope", profile.induction)):
         if name in metafunc.fixturenames:
             metafunc.parametrize(name, scopes, ids=str)
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Replay saved witnesses first: what failed before is the likeliest to fail, and takes microseconds."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Replay saved witnesses first: what failed before is the likeliest to fail, and takes microseconds.
+
+    With --target, leave out what is of the cache that ships.
+    """
     items.sort(key=lambda item: item.path.name != "test_replay.py")
+    if config.stash[CHOICE].far:
+        left_out = [item for item in items if item.get_closest_marker("any_target") is None]
+        config.hook.pytest_deselected(items=left_out)
+        config.stash[SUMMARY].deselected = len(left_out)
+        items[:] = [item for item in items if item not in left_out]
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
@@ -76,6 +97,12 @@ def profile(pytestconfig: pytest.Config) -> Profile:
 def summary(pytestconfig: pytest.Config) -> Summary:
     """Where a search says what it covered."""
     return pytestconfig.stash[SUMMARY]
+
+
+@pytest.fixture(scope="session")
+def choice(pytestconfig: pytest.Config) -> Choice:
+    """What is checked."""
+    return pytestconfig.stash[CHOICE]
 
 
 @pytest.fixture(scope="session")

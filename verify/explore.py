@@ -2,7 +2,8 @@
 
 Within its scope the search is complete, and a failure comes with a shortest operation list. Rules are checked on every
 transition, before the seen states are looked up. After the first difference the search finishes that depth and stops; the
-broken rules are the union over it.
+broken rules are the union over it. A target whose process is lost ends the search at once: every further try could cost
+another one.
 """
 
 import os
@@ -15,7 +16,7 @@ from dataclasses import dataclass, field
 from multiprocessing import get_context
 
 from impl.interrupts import one_interrupt
-from spec.operations import Operation, Read, Refused
+from spec.operations import Operation, Outcome, Read, Refused
 from spec.page_table import OUT_OF_PAGES, State, initial, step
 from verify.alphabet import alphabet
 from verify.bounds import Scope
@@ -23,7 +24,7 @@ from verify.canonical import canonical_key, raw_key
 from verify.refinement import Difference, Seen, check_operation, check_state, outcome_differences, unseen
 from verify.sandbox import die_with
 from verify.situations import reached
-from verify.target import Factory, Raised, Target, attempt, look
+from verify.target import Factory, Raised, Target, attempt, look, offers
 
 FORK_FROM = 64
 """Frontier size from which a depth is spread over processes; below it, starting them costs more than it saves."""
@@ -95,14 +96,18 @@ class Node:
 
 @dataclass(slots=True)
 class Expansion:
-    """What expanding a run of nodes found; new states as (key, index of the node, operation), so that it can travel."""
+    """What expanding a run of nodes found; new states as (key, index of the node, operation), so that it can travel.
+
+    A failure has the operations that lead from its node to the difference. `lost` says that the target's process is gone.
+    """
 
     transitions: int = 0
     refused: int = 0
     reads: int = 0
     situations: Counter[str] = field(default_factory=Counter)
     fresh: dict[Hashable, tuple[int, Operation]] = field(default_factory=dict)
-    failures: list[tuple[int, Operation | None, tuple[Difference, ...]]] = field(default_factory=list)
+    failures: list[tuple[int, tuple[Operation, ...], tuple[Difference, ...]]] = field(default_factory=list)
+    lost: bool = False
 
 
 class Search:
@@ -162,9 +167,8 @@ class Search:
             self.found.refused += expansion.refused
             self.found.reads += expansion.reads
             self.found.situations.update(expansion.situations)
-            for index, operation, differences in expansion.failures:
-                path = nodes[index].path()
-                self.found.failures.append(Failure((*path, operation) if operation else path, differences))
+            for index, operations, differences in expansion.failures:
+                self.found.failures.append(Failure((*nodes[index].path(), *operations), differences))
             for key, (index, operation) in expansion.fresh.items():
                 if key not in self.keys:
                     self.keys.add(key)
@@ -175,6 +179,8 @@ class Search:
                         following.append(node)
             if self.progress:
                 self.progress(self.found, len(frontier))
+            if expansion.lost:
+                break
         self.found.depth += 1
         self.found.states += len(following)
         return following
@@ -190,7 +196,13 @@ class Search:
         # A forked worker inherits the nodes, targets included, so only keys and operations travel.
         fork, arguments = get_context("fork"), (self, slices, depth, os.getpid())
         with one_interrupt(), ProcessPoolExecutor(self.workers, fork, inherit, arguments) as pool:
-            yield from zip(pool.map(expand_inherited, range(len(slices))), slices, strict=True)
+            pending = [pool.submit(expand_inherited, number) for number in range(len(slices))]
+            try:
+                for nodes in slices:
+                    yield pending.pop(0).result(), nodes
+            finally:
+                for future in pending:  # those that no worker has begun, when the search ends before them
+                    future.cancel()
 
     def expand(self, nodes: Sequence[Node], depth: int) -> Expansion:
         """Try the whole alphabet in each node."""
@@ -198,6 +210,8 @@ class Search:
         for index, node in enumerate(nodes):
             read_everything(index, node, out)
             self.expand_node(index, node, depth, out)
+            if out.lost:
+                break
             if self.budget is not None and self.found.transitions + out.transitions > self.budget:
                 raise StepsExhausted(f"more than {self.budget} transitions in {self.scope}")
         return out
@@ -205,18 +219,32 @@ class Search:
     def expand_node(self, index: int, node: Node, depth: int, out: Expansion) -> None:
         """Try the whole alphabet in one node. Refused operations share one copy of the target for as long as it is unchanged."""
         state, seen = node.state, node.seen
-        scratch = node.target.clone()
-        offered = node.target.capabilities.operations
+        every = node.target.capabilities.everything
+        tries: list[tuple[Operation, State, Outcome]] = []
+        changing: list[Operation] = []
+        refused: list[Operation] = []
         for operation in alphabet(state, self.scope, depth):
-            if type(operation) not in offered:
-                continue
+            if every or offers(node.target, operation, state):
+                after, expected = step(state, operation)
+                tries.append((operation, after, expected))
+                (refused if type(expected) is Refused else changing).append(operation)
+        scratch = node.target.clone()
+        scratch.foresee(refused, apart=False)
+        node.target.foresee(changing, apart=True)
+        asked: list[Operation] = []
+        for operation, after, expected in tries:
             out.transitions += 1
-            after, expected = step(state, operation)
+            led: tuple[Operation, ...] = (operation,)
             if type(expected) is Refused:
                 out.refused += 1
+                asked.append(operation)
                 checked = check_operation(after, expected, operation, scratch, seen)
+                if checked.differences and len(asked) > 1:
+                    # What an earlier one spoilt unseen must not be left out of the witness.
+                    alone = check_operation(after, expected, operation, node.target.clone(), seen)
+                    led = led if alone.differences else tuple(asked)
                 if checked.moved:
-                    scratch = node.target.clone()
+                    scratch, asked = node.target.clone(), []
             else:
                 target = node.target.clone()
                 checked = check_operation(after, expected, operation, target, seen)
@@ -225,7 +253,10 @@ class Search:
                     if key not in self.keys and key not in out.fresh:
                         out.fresh[key] = (index, operation)
             if checked.differences:
-                out.failures.append((index, operation, checked.differences))
+                out.failures.append((index, led, checked.differences))
+                out.lost = out.lost or checked.lost
+                if out.lost:
+                    return
             if after is not state or expected is OUT_OF_PAGES:
                 for situation in reached(state, operation, expected, after):
                     out.situations[situation] += 1
@@ -233,20 +264,33 @@ class Search:
 
 def read_everything(index: int, node: Node, out: Expansion) -> None:
     """Read every range of rows of every request, illegal and released ones included; reads leave the target as it is."""
-    unknown = max(node.state.requests, default=-1) + 1
-    for request in (*node.state.requests, unknown):
-        truth = node.state.requests.get(request)
+    state, target = node.state, node.target
+    reads = list(every_read(state)) if Read in target.capabilities.operations else []
+    target.foresee(reads, apart=False)
+    for read in reads:
+        expected = step(state, read)[1]
+        answer = attempt(target, read)
+        out.reads += 1
+        if answer != expected:
+            out.failures.append((index, (read,), tuple(outcome_differences(expected, answer))))
+            out.lost = out.lost or (isinstance(answer, Raised) and answer.lost)
+            if out.lost:
+                return
+    if target.image() != node.seen.image:
+        out.failures.append(
+            (index, tuple(reads), (Difference("PT-REFUSE", "reads change nothing", "the state changed"),))
+        )
+
+
+def every_read(state: State) -> Iterator[Read]:
+    """Every range of rows of every request, and of an unknown one."""
+    unknown = max(state.requests, default=-1) + 1
+    for request in (*state.requests, unknown):
+        truth = state.requests.get(request)
         end = len(truth.rows) + 1 if truth else 1
         for lo in range(-1, end + 1):
             for hi in range(lo - 1, end + 1):
-                read = Read(request, lo, hi)
-                expected = step(node.state, read)[1]
-                answer = attempt(node.target, read)
-                out.reads += 1
-                if answer != expected:
-                    out.failures.append((index, read, tuple(outcome_differences(expected, answer))))
-    if node.target.image() != node.seen.image:
-        out.failures.append((index, None, (Difference("PT-REFUSE", "reads change nothing", "the state changed"),)))
+                yield Read(request, lo, hi)
 
 
 def successor(node: Node, operation: Operation) -> Node | Failure:

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -9,26 +10,51 @@ import impl.rules
 import spec.rules
 from spec.operations import Operation
 from spec.page_table import Request, State, released
+from verify.explore import Exploration, Failure
 from verify.lockstep import Replayed, replay
 from verify.refinement import Difference
 from verify.show import BrokenRule, FailureReport, RowsLine
 from verify.shrink import shrink
+from verify.spelling import SHIPPED, Spelling
 from verify.target import Factory, RequestView, Snapshot
+from verify.where_to_read import where_to_read
 from verify.witness import Witness, calls, to_json
 from verify.witness_files import save
 
 SENTENCES = spec.rules.RULES | impl.rules.RULES
 WITNESS_FOLDER = Path("reports") / "witnesses"
+MOST_SHRINK_SECONDS = 60.0
 
 
 def shrunk(operations: Sequence[Operation], pages: int, page_size: int, factory: Factory) -> tuple[Operation, ...]:
-    """A smaller list of operations that breaks one of the rules that this one breaks."""
+    """A smaller list of operations that breaks one of the rules that this one breaks.
+
+    How far it is made smaller, not whether it breaks, may depend on time: each try on a target that hangs takes some.
+    """
     rules = {difference.rule for difference in replay(operations, pages, page_size, factory).differences}
+    deadline = time.monotonic() + MOST_SHRINK_SECONDS
 
     def breaks(candidate: Sequence[Operation]) -> bool:
+        if time.monotonic() > deadline:
+            return False
         return any(d.rule in rules for d in replay(candidate, pages, page_size, factory).differences)
 
     return shrink(operations, breaks) if rules else tuple(operations)
+
+
+def shortest(found: Exploration, factory: Factory) -> Failure:
+    """The shortest failure of a search, in operations.
+
+    One that a single transition does not show comes with the tries before it; it is cut down to those that it needs.
+    """
+    failure = min(found.failures, key=lambda failure: len(failure.operations))
+    if len(failure.operations) <= found.depth:
+        return failure
+    scope = found.scope
+    operations = shrunk(failure.operations, scope.pages, scope.page_size, factory)
+    return Failure(
+        operations, replay(operations, scope.pages, scope.page_size, factory).differences or failure.differences
+    )
 
 
 def describe_failure(
@@ -38,6 +64,7 @@ def describe_failure(
     page_size: int,
     factory: Factory,
     folder: Path | None = WITNESS_FOLDER,
+    spelling: Spelling = SHIPPED,
 ) -> FailureReport:
     """The report of a failure; the witness is written below `folder`, nowhere when that is None.
 
@@ -58,12 +85,20 @@ def describe_failure(
         except OSError as error:
             title += f" (no witness: {path} cannot be written, {error.strerror})"
             path = None
-    return FailureReport(title, tuple(calls(operations)), rows_lines(again), tuple(broken), str(path) if path else None)
+    return FailureReport(
+        title,
+        tuple(calls(operations)),
+        rows_lines(again),
+        tuple(broken),
+        str(path) if path else None,
+        spelling.options,
+        spelling.paste(operations, pages, page_size),
+    )
 
 
 def broken_rules(differences: Sequence[Difference]) -> list[BrokenRule]:
-    """The differences with the sentences of their rules."""
-    return [BrokenRule(d.rule, SENTENCES[d.rule], d.oracle, d.target) for d in differences]
+    """The differences with the sentences of their rules, and where to read more."""
+    return [BrokenRule(d.rule, SENTENCES[d.rule], d.oracle, d.target, str(where_to_read(d.rule))) for d in differences]
 
 
 def digest(witness: Witness) -> str:

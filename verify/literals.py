@@ -68,7 +68,7 @@ class Bench:
 
     def free(self, pages: Sequence[int]) -> None:
         """These pages are free, in any order."""
-        self.expect("PT-PAGES", "free pages", sorted(pages), sorted(self.shown().free))
+        self.expect("PT-PAGES", "free pages", sorted(pages), sorted(self.shown().free or ()))
 
     def shown(self) -> Snapshot:
         """What the cache shows now."""

@@ -60,7 +60,7 @@ def replay(operations: Sequence[Operation], pages: int, page_size: int, factory:
     for operation in operations:
         if differences:
             break
-        if not offers(target, operation):
+        if not offers(target, operation, run.state):
             skipped += 1
             continue
         before = run.state

@@ -92,7 +92,7 @@ class CacheMachine(RuleBasedStateMachine):
 
     @rule(pick=PICK, sinks=st.integers(0, 5))
     def new(self, pick: int, sinks: int) -> None:
-        self.apply(New(self.unused(pick), sinks))
+        self.apply(New(self.unused(pick), self.sinks(sinks)))
 
     @rule(pick=PICK, k=st.integers(1, 9))
     def append(self, pick: int, k: int) -> None:
@@ -112,7 +112,8 @@ class CacheMachine(RuleBasedStateMachine):
     @rule(pick=PICK, to=PICK, at=PICK)
     def fork(self, pick: int, to: int, at: int) -> None:
         source = self.live(pick)
-        self.apply(Fork(source, self.unused(to), self.position(source, at)))
+        anywhere = self.run.target.capabilities.forks_anywhere
+        self.apply(Fork(source, self.unused(to), self.position(source, at) if anywhere else self.length(source)))
 
     @rule(pick=PICK, to=PICK, writer=st.booleans())
     def fork_and_write_the_shared_page(self, pick: int, to: int, writer: bool) -> None:
@@ -178,10 +179,14 @@ class CacheMachine(RuleBasedStateMachine):
     def live(self, pick: int) -> int:
         """A live request, started and filled with a few rows when none lives."""
         if not self.run.state.requests:
-            self.apply(New(pick % IDS, pick % 3))
+            self.apply(New(pick % IDS, self.sinks(pick % 3)))
             self.apply(Append(pick % IDS, self.tokens(1 + pick % self.page_size)))
         live = sorted(self.run.state.requests)
         return live[pick % len(live)] if live else pick % IDS
+
+    def sinks(self, pick: int) -> int:
+        """So many sinks, none where the target has none."""
+        return pick if self.run.target.capabilities.sinks else 0
 
     def unused(self, pick: int) -> int:
         """An id that is not live; a live one when all are."""
@@ -211,7 +216,7 @@ class CacheMachine(RuleBasedStateMachine):
 
     def apply(self, operation: Operation) -> None:
         """Apply the operation on both sides, count it, and stop at a difference."""
-        if not offers(self.run.target, operation):
+        if not offers(self.run.target, operation, self.run.state):
             return
         raise_if_interrupted()
         before: State = self.run.state

@@ -36,12 +36,16 @@ class Seen:
 
 @dataclass(slots=True)
 class Checked:
-    """One operation after the check: the bijection and snapshot that now hold, what differs, and whether the image moved."""
+    """One operation after the check: the bijection and snapshot that now hold, what differs, and whether the image moved.
+
+    `lost` says that the target's process is gone.
+    """
 
     mapped: Mapped
     snapshot: Snapshot
     differences: tuple[Difference, ...]
     moved: bool
+    lost: bool = False
 
 
 def check_operation(after: State, expected: Outcome, operation: Operation, target: Target, before: Seen) -> Checked:
@@ -51,6 +55,8 @@ def check_operation(after: State, expected: Outcome, operation: Operation, targe
     """
     answer = attempt(target, operation)
     differences = [] if answer == expected else outcome_differences(expected, answer)
+    if isinstance(answer, Raised) and answer.lost:
+        return Checked(before.mapped, before.snapshot, tuple(differences), False, lost=True)
     if type(expected) is Refused or (type(expected) is Accepted and expected.rows is not None):
         moved = target.image() != before.image
         if moved:
@@ -58,7 +64,8 @@ def check_operation(after: State, expected: Outcome, operation: Operation, targe
         return Checked(before.mapped, before.snapshot, tuple(differences), moved)
     snapshot = look(target)
     if isinstance(snapshot, Raised):
-        differences.append(unseen(snapshot))
+        if snapshot != answer:
+            differences.append(unseen(snapshot))
         return Checked(before.mapped, before.snapshot, tuple(differences), True)
     mapped = check_state(after, snapshot, differences)
     if not differences and not target.capabilities.moves_pages:
@@ -68,7 +75,7 @@ def check_operation(after: State, expected: Outcome, operation: Operation, targe
 
 def unseen(raised: Raised) -> Difference:
     """The state could not be observed."""
-    return Difference("PT-TOTAL", "the state can be observed", f"{raised.kind}: {raised.message}")
+    return Difference("PT-TOTAL", "the state can be observed", raised.text)
 
 
 def outcome_differences(expected: Outcome, answer: Outcome | Raised) -> list[Difference]:
@@ -91,8 +98,8 @@ def outcome_differences(expected: Outcome, answer: Outcome | Raised) -> list[Dif
 def describe(outcome: Outcome | Raised) -> str:
     """The outcome in a few words."""
     match outcome:
-        case Raised(kind, message):
-            return f"raised {kind}: {message}"
+        case Raised(kind):
+            return f"raised {outcome.text}" if kind else outcome.text
         case Refused(reason):
             return f"refused, {reason.value}"
         case Accepted(None):
@@ -161,23 +168,43 @@ def share_difference(request: int, cell: int, page: int, mapped: Mapped, state: 
 
 
 def check_pool(state: State, snapshot: Snapshot, named: list[int], differences: list[Difference]) -> None:
-    """Counts against table entries, the free list against the counts, and the number of pages in use."""
+    """Counts against table entries, the free list against the counts, and the number of pages in use.
+
+    What the target does not show is not checked; table entries stand in for counts beside a free list.
+    """
+    if snapshot.counts is not None:
+        check_counts(state, snapshot.counts, named, differences)
+    if snapshot.free is not None:
+        counts = tuple(named) if snapshot.counts is None else snapshot.counts
+        check_free(state, snapshot.free, counts, named, differences)
+
+
+def check_counts(state: State, counts: tuple[int, ...], named: list[int], differences: list[Difference]) -> None:
+    """Each count is the number of table entries that name the page."""
     add = differences.append
-    counts, free = snapshot.counts, snapshot.free
     if list(counts) != named:
-        wrong = {page: (named[page], count) for page, count in enumerate(counts) if count != named[page]}
+        pairs = enumerate(zip(named, counts, strict=False))
+        wrong = {page: (entries, count) for page, (entries, count) in pairs if count != entries}
         for page, (entries, count) in wrong.items():
             add(Difference("PT-OWN", f"page {page} has {entries} table entries", f"count {count}"))
         if not wrong:
             add(Difference("PT-OWN", f"{state.pages} pages have a count", f"{len(counts)} counts"))
+
+
+def check_free(
+    state: State, free: tuple[int, ...], counts: tuple[int, ...], named: list[int], differences: list[Difference]
+) -> None:
+    """A page is on the free list once, exactly while nobody holds it, and as many are off it as the oracle uses."""
+    add = differences.append
     listed = set(free)
     if len(listed) != len(free):
         for page, times in Counter(free).items():
             if times > 1:
                 add(Difference("PT-FREE", f"page {page} is free at most once", f"{times} times on the free list"))
     for page in listed:
-        if not 0 <= page < len(counts) or counts[page] != 0 or named[page] != 0:
-            held = f"count {counts[page]}, {named[page]} table entries" if 0 <= page < len(counts) else "no such page"
+        known = 0 <= page < min(len(counts), state.pages)
+        if not known or counts[page] != 0 or named[page] != 0:
+            held = f"count {counts[page]}, {named[page]} table entries" if known else "no such page"
             add(Difference("PT-FREE", f"page {page} is free only when nobody holds it", held))
     lost = [page for page, count in enumerate(counts) if count == 0 and page not in listed]
     if lost:
@@ -196,7 +223,7 @@ def check_in_place(before: Mapped, now: Mapped, differences: list[Difference]) -
 def changed_text(state: State, snapshot: Snapshot | Raised) -> str:
     """How a state that must not have changed differs from the oracle's, in one line."""
     if isinstance(snapshot, Raised):
-        return f"{snapshot.kind}: {snapshot.message}"
+        return snapshot.text
     differences: list[Difference] = []
     check_state(state, snapshot, differences)
     seen = "; ".join(f"{d.target} for {d.oracle}" for d in differences)

@@ -7,6 +7,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from impl.exit_codes import ExitCode
+
 
 @dataclass(frozen=True, slots=True)
 class RowsLine:
@@ -20,23 +22,29 @@ class RowsLine:
 
 @dataclass(frozen=True, slots=True)
 class BrokenRule:
-    """One broken rule: its id and sentence, what the oracle says, what the target did."""
+    """One broken rule: its id and sentence, what the oracle says, what the target did, and where to read more about it."""
 
     rule: str
     sentence: str
     oracle: str
     target: str
+    read_more: str
 
 
 @dataclass(frozen=True, slots=True)
 class FailureReport:
-    """A failure as a person reads it: the calls that lead to it, the rows around the last one, every broken rule."""
+    """A failure as a person reads it: the calls that lead to it, the rows around the last one, every broken rule.
+
+    `options` name the target to the commands that take the witness; `paste` are lines that do the same on a fresh target.
+    """
 
     title: str
     calls: tuple[str, ...]
     rows: tuple[RowsLine, ...]
     broken: tuple[BrokenRule, ...]
     witness: str | None = None
+    options: str = ""
+    paste: tuple[str, ...] = ()
 
 
 def render_failure(console: Console, report: FailureReport) -> None:
@@ -50,12 +58,34 @@ def render_failure(console: Console, report: FailureReport) -> None:
         for line in report.rows:
             table.add_row(str(line.request), Text(line.before), Text(line.after), Text(line.target))
         console.print(table)
-    broken = Table("broken rule", "oracle", "target")
-    for item in report.broken:
-        broken.add_row(Text(f"{item.rule}: {item.sentence}"), Text(item.oracle), Text(item.target))
-    console.print(broken)
+    console.print(broken_table(report.broken))
+    for place in read_more(report.broken):
+        console.print(Text(place), soft_wrap=True)
+    if report.paste:
+        console.print("the same on a fresh target, ready to paste:")
+        console.print(Text("\n".join(report.paste)), soft_wrap=True)
     if report.witness:
-        console.print(Text(f"replay it: python -m verify replay {report.witness}"), soft_wrap=True)
+        witness = f"{report.witness}{report.options}"
+        console.print(Text(f"replay it: python -m verify replay {witness}"), soft_wrap=True)
+        console.print(Text(f"step through it: python -m verify show {witness}"), soft_wrap=True)
+
+
+def broken_table(broken: Sequence[BrokenRule]) -> Table:
+    """One line a difference."""
+    table = Table("broken rule", "oracle", "target")
+    for item in broken:
+        table.add_row(Text(f"{item.rule}: {item.sentence}"), Text(item.oracle), Text(item.target))
+    return table
+
+
+def read_more(broken: Sequence[BrokenRule]) -> list[str]:
+    """Where to read about these rules, a line a place."""
+    places: dict[str, list[str]] = {}
+    for item in broken:
+        rules = places.setdefault(item.read_more, [])
+        if item.rule not in rules:
+            rules.append(item.rule)
+    return [f"more about {', '.join(rules)}: {place}" for place, rules in places.items()]
 
 
 def failure_text(report: FailureReport, width: int = 120) -> str:
@@ -72,3 +102,10 @@ def facts_table(title: str, facts: Sequence[tuple[str, str]]) -> Table:
     for name, value in facts:
         table.add_row(name, Text(value))
     return table
+
+
+def verdict(out: Console, text: str, code: ExitCode) -> ExitCode:
+    """Print the verdict and return its exit code."""
+    word = {ExitCode.PASS: "pass", ExitCode.FAIL: "fail"}.get(code, "unknown")
+    out.print(f"verdict: {word}, {text}", highlight=False, style="bold green" if code is ExitCode.PASS else "bold red")
+    return code

@@ -1,7 +1,8 @@
 """Situations that a search must have reached: the "sometimes" beside each "always", so that an empty search fails."""
 
-from spec.operations import Append, Fork, Operation, Outcome, Reason, Refused, Trim, Truncate
+from spec.operations import Append, Fork, Operation, Outcome, Reason, Refused, Release, Trim, Truncate
 from spec.page_table import State
+from verify.target import Capabilities
 
 SHARED_PAGE_WRITTEN = "shared page written"
 FULL_POOL = "full pool"
@@ -22,6 +23,23 @@ SITUATIONS = (
     ID_USED_AGAIN,
     TRIM_AROUND_SINKS,
 )
+
+
+NEEDS: dict[str, set[type[Operation]]] = {
+    SHARED_PAGE_WRITTEN: {Fork},
+    TRIM_TO_EMPTY: {Trim},
+    FORK_OF_TRIMMED: {Fork, Trim},
+    TRUNCATE_INTO_SHARED: {Fork, Truncate},
+    ID_USED_AGAIN: {Release},
+    TRIM_AROUND_SINKS: {Trim},
+}
+"""The operations without which a situation cannot come about; those of an append are always offered."""
+
+
+def possible(offered: Capabilities) -> tuple[str, ...]:
+    """The situations that a target with these capabilities can come into."""
+    able = [name for name in SITUATIONS if NEEDS.get(name, set()) <= offered.operations]
+    return tuple(name for name in able if offered.sinks or name != TRIM_AROUND_SINKS)
 
 
 def reached(before: State, operation: Operation, outcome: Outcome, after: State) -> list[str]:

@@ -4,13 +4,15 @@ A target is driven by the operations of spec/operations.py and observed from out
 implementation really does: it never repairs, guesses or hides, and it asks the oracle nothing.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, Self, get_args
 
-from spec.operations import Operation, Outcome, Read
+from spec.operations import Fork, New, Operation, Outcome
+from spec.page_table import State
 
 ALL_OPERATIONS: frozenset[type[Operation]] = frozenset(get_args(Operation))
+COUNTS, FREE = "counts", "the free list"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,24 +34,42 @@ class RequestView:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """The whole visible state: live requests, one reference count a physical page, free pages in the target's order."""
+    """The whole visible state: live requests, one reference count a physical page, free pages in the target's order.
+
+    None stands for counts or a free list that the target cannot show.
+    """
 
     requests: Mapping[int, RequestView]
-    counts: tuple[int, ...]
-    free: tuple[int, ...]
+    counts: tuple[int, ...] | None
+    free: tuple[int, ...] | None
 
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """What a target offers; a search asks for nothing else and says what it left out."""
+    """What a target offers; a search asks for nothing else and says what it left out.
+
+    Without `sinks` requests start with none, and without `forks_anywhere` a fork takes all rows of its source.
+    `not_observed` names what its snapshots leave out.
+    """
 
     name: str
     operations: frozenset[type[Operation]] = ALL_OPERATIONS
     moves_pages: bool = False
+    sinks: bool = True
+    forks_anywhere: bool = True
+    not_observed: tuple[str, ...] = ()
+
+    @property
+    def everything(self) -> bool:
+        """Whether every operation is offered with any argument."""
+        return self.operations == ALL_OPERATIONS and self.sinks and self.forks_anywhere
 
     def not_offered(self) -> tuple[str, ...]:
-        """Names of the operations that the target does not offer, in the vocabulary's order; reads are always offered."""
-        return tuple(kind.__name__ for kind in get_args(Operation) if kind not in {*self.operations, Read})
+        """What the target does not offer, in the vocabulary's order."""
+        missing = [kind.__name__ for kind in get_args(Operation) if kind not in self.operations]
+        missing += [] if self.sinks or New not in self.operations else ["New with sinks"]
+        missing += [] if self.forks_anywhere or Fork not in self.operations else ["Fork before the last row"]
+        return tuple(missing)
 
 
 class Target(Protocol):
@@ -58,6 +78,8 @@ class Target(Protocol):
     `apply` returns Accepted or Refused; any exception out of it, or out of `observe`, breaks PT-TOTAL. Equal `image`s
     promise equal snapshots: it is a cheap, complete picture of the state, compared and never hashed. `written` has, for
     each physical page, flags that tell which of its slots were ever written; a target that cannot tell returns None.
+    `foresee` tells a target that is far away what it will be asked next, so that all of it can travel at once: each
+    operation of a copy of its own (`apart`), or one after the other of this target. It changes nothing.
     """
 
     @property
@@ -72,6 +94,8 @@ class Target(Protocol):
     def written(self) -> tuple[bytes, ...] | None: ...
 
     def clone(self) -> Self: ...
+
+    def foresee(self, operations: Sequence[Operation], apart: bool) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,10 +129,27 @@ Factory = Callable[[int, int], Target]
 
 @dataclass(frozen=True, slots=True)
 class Raised:
-    """The target raised instead of answering: the exception's name and text."""
+    """The target raised instead of answering: the exception's name and text, a text alone when it was no exception.
+
+    `lost` says that its process is gone with it: asking it more of the kind costs a new process each time.
+    """
 
     kind: str
     message: str
+    lost: bool = False
+
+    @property
+    def text(self) -> str:
+        """Both in one line."""
+        return f"{self.kind}: {self.message}" if self.kind else self.message
+
+
+class FarError(Exception):
+    """A target in another process did not answer as it should; `raised` says what it did instead."""
+
+    def __init__(self, raised: Raised) -> None:
+        super().__init__(raised.text)
+        self.raised = raised
 
 
 def attempt(target: Target, operation: Operation) -> Outcome | Raised:
@@ -117,6 +158,8 @@ def attempt(target: Target, operation: Operation) -> Outcome | Raised:
         return target.apply(operation)
     except MemoryError:
         raise
+    except FarError as error:
+        return error.raised
     except Exception as error:
         return Raised(type(error).__name__, str(error))
 
@@ -127,10 +170,23 @@ def look(target: Target) -> Snapshot | Raised:
         return target.observe()
     except MemoryError:
         raise
+    except FarError as error:
+        return error.raised
     except Exception as error:
         return Raised(type(error).__name__, str(error))
 
 
-def offers(target: Target, operation: Operation) -> bool:
-    """Whether the target can be asked for this operation; reads are always offered."""
-    return isinstance(operation, Read) or type(operation) in target.capabilities.operations
+def offers(target: Target, operation: Operation, state: State) -> bool:
+    """Whether the target can be asked for this operation when the oracle stands in `state`."""
+    offered = target.capabilities
+    if offered.everything:
+        return True
+    if type(operation) not in offered.operations:
+        return False
+    match operation:
+        case New(_, sinks):
+            return offered.sinks or sinks == 0
+        case Fork(request, _, at):
+            source = state.requests.get(request)
+            return offered.forks_anywhere or at == (len(source.rows) if source else 0)
+    return True

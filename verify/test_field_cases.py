@@ -65,7 +65,7 @@ class Case:
     @property
     def free(self) -> int:
         """Free pages."""
-        return len(self.shown.free)
+        return len(self.shown.free or ())
 
     def view(self, request: int) -> RequestView:
         """One request."""
@@ -74,6 +74,7 @@ class Case:
     def count(self, request: int, index: int) -> int:
         """The reference count of the request's held page of that index."""
         shown = self.shown
+        assert shown.counts is not None
         return shown.counts[shown.requests[request].pages[index]]
 
     def reads(self, request: int, lo: int, hi: int) -> tuple[int | None, ...]:

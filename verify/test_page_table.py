@@ -86,7 +86,9 @@ def test_many_pages_owners_and_sinks_follow_the_oracle_too() -> None:
     ]
     for operation in operations:
         assert not run.apply(operation), operation
-    assert run.target.observe().free[-1] != 0
+    free = run.target.observe().free
+    assert free is not None
+    assert free[-1] != 0
     assert not run.state.requests
 
 

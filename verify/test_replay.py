@@ -8,18 +8,23 @@ from verify.lockstep import replay
 from verify.show import failure_text
 from verify.stage import SAVED_WITNESSES
 from verify.summary import Summary
-from verify.targets.shipped import ShippedCache
+from verify.target_choice import Choice
 
 
+@pytest.mark.any_target
 @pytest.mark.parametrize("name", SAVED_WITNESSES)
-def test_saved_witnesses_pass(name: str, summary: Summary) -> None:
+def test_saved_witnesses_pass(name: str, choice: Choice, summary: Summary) -> None:
     witness = SAVED_WITNESSES[name]
-    run = replay(witness.operations, witness.pages, witness.page_size, ShippedCache)
+    pages, page_size = witness.pages, witness.page_size
+    run = replay(witness.operations, pages, page_size, choice.factory)
     summary.witnesses += 1
     if run.differences:
-        report = describe_failure(run.applied, run.differences, witness.pages, witness.page_size, ShippedCache)
+        report = describe_failure(
+            run.applied, run.differences, pages, page_size, choice.factory, spelling=choice.spelling
+        )
         pytest.fail(failure_text(report), pytrace=False)
-    assert run.applied == witness.operations
+    assert len(run.applied) + run.skipped == len(witness.operations)
+    assert choice.far or not run.skipped
 
 
 @pytest.mark.parametrize("table", [event_trace_a, fork_example, exhaustion, order_of_the_free_list])

@@ -1,7 +1,7 @@
 """The adapter of the cache that ships: impl's KVCache, page table and numpy pool together."""
 
 from array import array
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any, Self
 
@@ -71,7 +71,7 @@ class ShippedCache:
         cache, table = target.cache, target.cache.table
         every = encoded(tuple(range(1, pages * page_size + 1)))
         cache.pool.kv[:] = every.reshape(LAYERS, 2, pages, page_size, 1).transpose(0, 2, 1, 3, 4)
-        table.free[:] = layout.free
+        table.free[:] = array("q", layout.free)
         for request, planted in layout.requests:
             sink_pages = -(-planted.sinks // page_size)
             held = array("q", planted.pages)
@@ -110,7 +110,7 @@ class ShippedCache:
         """Tables, counts, free list and every byte of the pool."""
         table = self.cache.table
         tables = [
-            (request, entry.length, entry.sinks, entry.sink_pages, entry.dropped, entry.pages[:])
+            (request, entry.length, entry.sinks, entry.sink_pages, entry.dropped, entry.last, entry.pages[:])
             for request, entry in table.tables.items()
         ]
         return tables, table.counts[:], table.free[:], self.cache.pool.kv.tobytes()
@@ -126,6 +126,9 @@ class ShippedCache:
         other = type(self).__new__(type(self))
         other.cache = self.cache.clone()
         return other
+
+    def foresee(self, operations: Sequence[Operation], apart: bool) -> None:
+        """Nothing to prepare: a call costs no journey."""
 
 
 def append(cache: KVCache, operation: Append) -> Outcome:
