@@ -12,7 +12,7 @@ from mutants.engine import Plan, Record, Result
 from mutants.gate import Decision, in_catalogue_order
 from mutants.mutant import NINETEENTH, Mutant
 from mutants.verdicts import INVALID, NO_VERDICT, RUNAWAYS
-from verify.source_rules import EXACT_INTEGERS, EXACT_PAGES, GROUPS, SCRATCH
+from verify.source.rules import EXACT_INTEGERS, EXACT_PAGES, GROUPS, SCRATCH
 
 STAGE = "source"
 CRASH = "a crash"

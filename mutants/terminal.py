@@ -22,7 +22,7 @@ from mutants.ablation import (
 from mutants.engine import Announce, Record
 from mutants.gate import Decision, decide, in_catalogue_order, median_cpu_ms, summary
 from mutants.wire import StageRun
-from verify.source_rules import GROUPS
+from verify.source.rules import GROUPS
 
 WORDS = {ExitCode.PASS: "pass", ExitCode.FAIL: "fail", ExitCode.BROKEN: "unknown, nothing can be judged"}
 

@@ -13,7 +13,7 @@ from impl.decoder import Context, ContextTooLongError, Step
 from impl.float_reference import Generation
 from impl.integer_model import IntegerModel, Requantiser
 from impl.tiny_lm import FloatModel
-from verify.decode_oracle import Found, gathered
+from verify.decode.oracle import Found, gathered
 
 Wide = NDArray[np.int64]
 Floats = NDArray[np.float64]

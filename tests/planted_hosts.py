@@ -10,7 +10,7 @@ from impl.host import Host, StepRecord
 from impl.kv_cache import KVCache
 from impl.page_table import OutOfPages, PageTableError, RowsReleased
 from impl.row_store import PagedStore, PlainStore
-from verify.host_lockstep import Parts
+from verify.host.lockstep import Parts
 
 Ranges = tuple[tuple[int, int], ...]
 

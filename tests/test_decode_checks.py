@@ -14,7 +14,8 @@ from impl.model_files import load
 from impl.quantise import quantise
 from tests.breakable_decoders import Breakable, Wide, rules
 from tests.test_integer_checks import ForgetsTheResidual, SwapsKeysAndValues
-from verify.behaviour_checks import (
+from verify.bounds import PROFILES
+from verify.decode.behaviour_checks import (
     LogitError,
     check_float_rule,
     check_knocked_out,
@@ -22,8 +23,7 @@ from verify.behaviour_checks import (
     check_rule,
     measured,
 )
-from verify.bounds import PROFILES
-from verify.decode_suite import window_parts
+from verify.decode.suite import window_parts
 from verify.summary import Summary, render_summary
 
 MODEL = tiny_lm.random(1, 16)

@@ -9,8 +9,8 @@ import pytest
 from impl import tiny_lm
 from impl.float_reference import Generation
 from tests.breakable_decoders import BreakableFloats, BreakableRun, Floats, rules
-from verify.decode_suite import behaviour_parts, float_parts, integer_parts
-from verify.float_checks import check_generation, check_short_window
+from verify.decode.float_checks import check_generation, check_short_window
+from verify.decode.suite import behaviour_parts, float_parts, integer_parts
 
 MODEL = tiny_lm.random(1, 16)
 

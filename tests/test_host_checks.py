@@ -12,12 +12,12 @@ from impl.host import Host
 from impl.row_store import PagedStore
 from tests.planted_hosts import with_host, with_store
 from verify.explore import StepsExhausted
-from verify.host_lockstep import SHIPPED, HostLockstep, Parts
-from verify.host_machine import search_hosts_at_random
-from verify.host_operations import Admit, Advance, ForkRequest, HostOperation, Rollback
-from verify.host_situations import HOST_SITUATIONS
-from verify.host_suite import PROMPT, RUNS, advances, host_differences, host_stage
-from verify.poison import PATTERNS, overwrite, read_next
+from verify.host.lockstep import SHIPPED, HostLockstep, Parts
+from verify.host.machine import search_hosts_at_random
+from verify.host.operations import Admit, Advance, ForkRequest, HostOperation, Rollback
+from verify.host.poison import PATTERNS, overwrite, read_next
+from verify.host.situations import HOST_SITUATIONS
+from verify.host.suite import PROMPT, RUNS, advances, host_differences, host_stage
 
 STORES: tuple[tuple[type[PagedStore], set[str]], ...] = (
     (planted.GathersOneRowLate, {"HOST-GATHER", "HOST-PLAIN", "WIN-1"}),

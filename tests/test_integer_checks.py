@@ -7,8 +7,8 @@ from impl.decoder import Context, IntegerDecoder, Step
 from impl.integer_model import Requantiser
 from impl.model_files import load
 from tests.breakable_decoders import Breakable, Wide, rules
-from verify.decode_suite import behaviour_parts, integer_parts
-from verify.integer_checks import check_integer_step
+from verify.decode.integer_checks import check_integer_step
+from verify.decode.suite import behaviour_parts, integer_parts
 
 
 def test_a_decoder_written_apart_passes_every_check() -> None:

@@ -21,9 +21,9 @@ OWN_IMPORTS: dict[str, frozenset[str]] = {
     "impl": frozenset({"impl", "spec.operations"}),
     "verify": frozenset({"verify", "impl", "spec"}),
     "verify/targets": frozenset(
-        {"impl", "spec.operations", "verify.target", "verify.incremental_target", "verify.tokens"}
+        {"impl", "spec.operations", "verify.target", "verify.traces.incremental_target", "verify.traces.tokens"}
     ),
-    "mutants": frozenset({"mutants", "impl", "verify.suite", "verify.sandbox", "verify.source_rules"}),
+    "mutants": frozenset({"mutants", "impl", "verify.suite", "verify.sandbox", "verify.source.rules"}),
     "tests": PROJECT,
 }
 """What the modules of a folder import of this project: a module and everything below it. The longest folder counts."""
@@ -143,7 +143,7 @@ BROKEN: tuple[tuple[Check, str, str], ...] = (
     (imports_point_one_way, "verify/targets/shipped.py", "from verify.refinement import check\n"),
     (imports_point_one_way, "mutants/engine.py", "from verify.explore import explore\n"),
     (imports_point_one_way, "mutants/engine.py", "from verify import suite, explore\n"),
-    (imports_point_one_way, "mutants/ablation.py", "from verify.source_suite import CHECKS\n"),
+    (imports_point_one_way, "mutants/ablation.py", "from verify.source.suite import CHECKS\n"),
     (imports_point_one_way, "mutants/engine.py", "from tests.second_counter import count\n"),
     (imports_point_one_way, "release.py", "from spec.rules import RULES\n"),
     (spec_needs_only_numpy, "spec/window.py", "from hypothesis import given\n"),
@@ -152,7 +152,7 @@ BROKEN: tuple[tuple[Check, str, str], ...] = (
     (spec_needs_only_numpy, "spec/window.py", "from numpy import random\n"),
     (impl_ships_without_test_tools, "impl/pool.py", "import pytest\n"),
     (what_runs_elsewhere_stands_alone, "verify/child.py", "import numpy\n"),
-    (what_runs_elsewhere_stands_alone, "verify/child.py", "from verify.wire_format import VERSION\n"),
+    (what_runs_elsewhere_stands_alone, "verify/child.py", "from verify.remote.wire_format import VERSION\n"),
     (what_runs_elsewhere_stands_alone, "verify/child.py", "match 1:\n    case 1:\n        pass\n"),
     (what_runs_elsewhere_stands_alone, "verify/child.py", "def f(x: int | None) -> None: ...\n"),
     (names_say_a_concept, "verify/utils.py", ""),
@@ -170,7 +170,7 @@ SOUND: tuple[tuple[str, str], ...] = (
     ("verify/targets/shipped.py", "from impl.kv_cache import KVCache\nfrom verify.target import Target\n"),
     ("verify/explore.py", "import spec.page_table\nfrom impl import kv_cache\nfrom verify import bounds\n"),
     ("mutants/engine.py", "from verify import sandbox, suite\nfrom verify.suite import STAGES\n"),
-    ("mutants/ablation.py", "from verify.source_rules import GROUPS\n"),
+    ("mutants/ablation.py", "from verify.source.rules import GROUPS\n"),
     ("tests/test_explore.py", "from mutants.catalogue import MUTANTS\nfrom verify.explore import explore\n"),
     ("verify/child.py", "from __future__ import annotations\nimport json\ndef f(x: int | None) -> None: ...\n"),
     ("verify/__init__.py", '"""One paragraph\nof two lines."""\n'),

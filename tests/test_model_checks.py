@@ -11,7 +11,7 @@ from impl import tiny_lm
 from impl.integer_model import IntegerModel, Requantiser
 from impl.quantise import exponentials, quantise
 from tests.breakable_decoders import rules
-from verify.model_checks import (
+from verify.decode.model_checks import (
     check_exp_table,
     check_multipliers,
     check_quantised,

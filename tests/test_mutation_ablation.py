@@ -27,7 +27,7 @@ from mutants.engine import Plan, Record, Result
 from mutants.terminal import show_ablation
 from mutants.verdicts import Status, Verdict
 from spec.rules import RULES
-from verify.source_rules import GROUPS, SENTENCES
+from verify.source.rules import GROUPS, SENTENCES
 
 ROOT = Path(PROJECT.root)
 PLAN = ablation_plan(Plan(PROJECT, MUTANTS, NO_OP, BROKEN))

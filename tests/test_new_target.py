@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.a_checkout import ROOT, copy_of_this_tree, environment_of, set_up
-from verify.new_target import FILES, TEMPLATES
+from verify.remote.new_target import FILES, TEMPLATES
 
 SECTION = "## Your own cache"
 FAILS = "# fails"

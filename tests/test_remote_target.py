@@ -15,14 +15,14 @@ import pytest
 from spec.operations import Append, Fork, New, Operation, Read, Release
 from spec.page_table import initial
 from verify.bounds import Scope
-from verify.connection import cpu_seconds_of
 from verify.explore import Search, StepsExhausted
 from verify.findings import shortest
 from verify.lockstep import Lockstep, replay
 from verify.machines import search_at_random
-from verify.new_target import TEMPLATES
+from verify.remote.choice import Choice, TargetOptions, chosen
+from verify.remote.connection import cpu_seconds_of
+from verify.remote.new_target import TEMPLATES
 from verify.target import Raised, attempt
-from verify.target_choice import Choice, TargetOptions, chosen
 
 ROOT = Path(__file__).resolve().parent.parent
 TINY = Scope(2, 2, 2, 3)
@@ -199,7 +199,7 @@ def test_a_difference_ends_a_lockstep_run_like_that_of_any_target(start: Start) 
 def test_the_child_ends_with_the_process_that_started_it(folder: Path) -> None:
     program = (
         "import time\n"
-        "from verify.target_choice import TargetOptions, chosen\n"
+        "from verify.remote.choice import TargetOptions, chosen\n"
         f"with chosen(TargetOptions(target='adapter:make', path={str(folder)!r})) as choice:\n"
         "    print(choice.factory.__closure__[0].cell_contents._connection._child.pid, flush=True)\n"
         "    time.sleep(600)\n"

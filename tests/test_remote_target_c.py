@@ -13,7 +13,7 @@ from verify.explore import Exploration, Search
 from verify.findings import shortest, shrunk
 from verify.lockstep import replay
 from verify.machines import search_at_random
-from verify.target_choice import Choice, TargetOptions, chosen
+from verify.remote.choice import Choice, TargetOptions, chosen
 
 SCOPE = Scope(3, 2, 2, 4, sinks=0)
 LEAST_RATE = 5_000

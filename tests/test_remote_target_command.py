@@ -13,10 +13,10 @@ import pytest
 from impl.exit_codes import ExitCode
 from spec.operations import Append, New, Release
 from tests.c_target.build import build
-from verify.children import BrokenTargetError
-from verify.new_target import TEMPLATES
-from verify.spelling import SHIPPED
-from verify.target_choice import TargetOptions, WrongOptionsError, chosen
+from verify.remote.children import BrokenTargetError
+from verify.remote.choice import TargetOptions, WrongOptionsError, chosen
+from verify.remote.new_target import TEMPLATES
+from verify.remote.spelling import SHIPPED
 from verify.witness import Witness
 from verify.witness_files import save
 

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from spec.operations import Accepted, Append, Fork, New, Reason, Refused
-from verify.target import ALL_OPERATIONS, Raised, RequestView
-from verify.wire_format import (
+from verify.remote.wire_format import (
     KINDS,
     MalformedReplyError,
     Reply,
@@ -19,6 +18,7 @@ from verify.wire_format import (
     operation_text,
     run_line,
 )
+from verify.target import ALL_OPERATIONS, Raised, RequestView
 from verify.witness import operation_from_json
 
 VIEW = {"length": 3, "released": [0, 0], "pages": [0, 1], "rows": [1, None, 3], "kept": 0}

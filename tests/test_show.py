@@ -20,12 +20,12 @@ from verify.cli import main
 from verify.findings import describe_failure
 from verify.lockstep import replay
 from verify.show import failure_text
-from verify.show_html import page_data, page_html
-from verify.show_steps import render_walkthrough
-from verify.steps import Walkthrough
 from verify.targets.shipped import ShippedCache
-from verify.walkthrough import walk
-from verify.where_to_read import REFERENCE, where_to_read
+from verify.view.html_page import page_data, page_html
+from verify.view.steps import Walkthrough
+from verify.view.terminal import render_walkthrough
+from verify.view.walkthrough import walk
+from verify.view.where_to_read import REFERENCE, where_to_read
 from verify.witness import Witness, to_json
 from verify.witness_files import save
 

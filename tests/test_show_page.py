@@ -10,10 +10,10 @@ import pytest
 from spec.operations import Append, Fork, New, Operation, Release, Trim
 from tests.browser import INSTALL, Browser, chromium
 from tests.planted import Overwriting, Uncopied
-from verify.show_html import page_html
-from verify.steps import Walkthrough
 from verify.targets.shipped import ShippedCache
-from verify.walkthrough import walk
+from verify.view.html_page import page_html
+from verify.view.steps import Walkthrough
+from verify.view.walkthrough import walk
 from verify.witness import Witness
 
 OPERATIONS: tuple[Operation, ...] = (

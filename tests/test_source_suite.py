@@ -15,14 +15,15 @@ from impl.tiny_lm import Tensor
 from spec.operations import Append, Operation, Outcome, Reason, Refused, Trim
 from spec.page_table import initial, step
 from tests.planted import Corrupt, Leaking, Overwriting, Uncounted
-from verify import source_host, source_page_table
-from verify.blame import subject_ends
 from verify.explore import StepsExhausted
 from verify.refinement import Difference
 from verify.situations import ID_USED_AGAIN, SITUATIONS, reached
-from verify.source_page_table import OPERATIONS, PAGE_SIZE, PAGES, SEEDS, Judged
-from verify.source_rules import EXACT_PAGES, GROUPS
-from verify.source_suite import CHECKS, source_stage
+from verify.source import host as source_host
+from verify.source import page_table as source_page_table
+from verify.source.blame import subject_ends
+from verify.source.page_table import OPERATIONS, PAGE_SIZE, PAGES, SEEDS, Judged
+from verify.source.rules import EXACT_PAGES, GROUPS
+from verify.source.suite import CHECKS, source_stage
 from verify.target import Factory, Snapshot
 from verify.targets.shipped import ShippedCache
 

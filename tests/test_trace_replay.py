@@ -17,9 +17,9 @@ from impl.schedule import ScheduleOptions
 from impl.traces import TraceRequest
 from spec.operations import Append, Fork, Operation, Outcome, Reason, Refused
 from verify.targets.shipped_incremental import ShippedIncremental
-from verify.tokens import Tokens
-from verify.trace_replay import ReplayOptions, TraceResult, replay_trace
-from verify.trace_witness import broken
+from verify.traces.replay import ReplayOptions, TraceResult, replay_trace
+from verify.traces.tokens import Tokens
+from verify.traces.witness import broken
 
 Factory = Callable[[int, int], ShippedIncremental]
 

@@ -10,11 +10,11 @@ from verify.findings import broken_rules
 from verify.lockstep import replay
 from verify.refinement import Difference
 from verify.stage import SAVED_WITNESSES
-from verify.step_view import MOST_POOL_PAGES, chosen, named
-from verify.steps import FreePage, LogicalPage, Owner, Pair, PoolPage, RequestStep, Row, Slot, Step
 from verify.target import ALL_OPERATIONS, COUNTS, FREE, Capabilities, Snapshot
 from verify.targets.shipped import ShippedCache
-from verify.walkthrough import walk
+from verify.view.step_view import MOST_POOL_PAGES, chosen, named
+from verify.view.steps import FreePage, LogicalPage, Owner, Pair, PoolPage, RequestStep, Row, Slot, Step
+from verify.view.walkthrough import walk
 from verify.witness import Witness
 
 FORK = Witness(4, 2, (New(0), Append(0, (1, 2, 3)), Fork(0, 1, 3), Append(1, (4,)), Trim(0, 2)), ("PT-SHARE",))

@@ -20,15 +20,15 @@ from verify.explore import Exploration, Search, StepsExhausted
 from verify.findings import broken_rules, describe_failure, shortest, shrunk
 from verify.lockstep import replay as replay_operations
 from verify.machines import Tally, search_at_random
-from verify.new_target import new_target
 from verify.refinement import Difference
+from verify.remote.choice import OURS, Choice, TargetOptions, command_target, target_options
+from verify.remote.new_target import new_target
 from verify.show import FailureReport, facts_table, render_failure, verdict
-from verify.show_cli import show_witness
 from verify.summary import exploration_table, random_lines, situation_lines
-from verify.target_choice import OURS, Choice, TargetOptions, command_target, target_options
 from verify.targets.shipped import ShippedCache
 from verify.targets.shipped_incremental import ShippedIncremental
-from verify.trace_replay import MOST_POOL_PAGES, ReplayOptions, TraceResult, replay_trace
+from verify.traces.replay import MOST_POOL_PAGES, ReplayOptions, TraceResult, replay_trace
+from verify.view.cli import show_witness
 from verify.witness import Witness
 from verify.witness_files import load
 

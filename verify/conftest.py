@@ -11,10 +11,10 @@ import pytest
 import impl
 import spec
 from verify.bounds import FAR_SCOPES, PROFILES, Profile
-from verify.children import BrokenTargetError
 from verify.hypothesis_profile import load_profile
+from verify.remote.children import BrokenTargetError
+from verify.remote.choice import OPTIONS, Choice, TargetOptions, WrongOptionsError, chosen, positive_integer
 from verify.summary import Summary, render_summary
-from verify.target_choice import OPTIONS, Choice, TargetOptions, WrongOptionsError, chosen, positive_integer
 
 ROOT = Path(__file__).resolve().parent.parent
 SUMMARY: pytest.StashKey[Summary] = pytest.StashKey()

@@ -13,11 +13,11 @@ from spec.page_table import Request, State, released
 from verify.explore import Exploration, Failure
 from verify.lockstep import Replayed, replay
 from verify.refinement import Difference
+from verify.remote.spelling import SHIPPED, Spelling
 from verify.show import BrokenRule, FailureReport, RowsLine
 from verify.shrink import shrink
-from verify.spelling import SHIPPED, Spelling
 from verify.target import Factory, RequestView, Snapshot
-from verify.where_to_read import where_to_read
+from verify.view.where_to_read import where_to_read
 from verify.witness import Witness, calls, to_json
 from verify.witness_files import save
 

@@ -87,22 +87,22 @@ def random_stage(budget: int | None) -> StageResult:
 
 
 def decode_stage(budget: int | None) -> StageResult:
-    """The window rule and the decoders; see verify/decode_suite.py."""
-    from verify.decode_suite import decode_stage as run
+    """The window rule and the decoders; see verify/decode/suite.py."""
+    from verify.decode.suite import decode_stage as run
 
     return run(budget)
 
 
 def host_stage(budget: int | None) -> StageResult:
-    """The host; see verify/host_suite.py."""
-    from verify.host_suite import host_stage as run
+    """The host; see verify/host/suite.py."""
+    from verify.host.suite import host_stage as run
 
     return run(budget)
 
 
 def source_stage(budget: int | None) -> StageResult:
-    """The source suite, which ablations run; see verify/source_suite.py."""
-    from verify.source_suite import source_stage as run
+    """The source suite, which ablations run; see verify/source/suite.py."""
+    from verify.source.suite import source_stage as run
 
     return run(budget)
 

@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 from rich.console import Console
 from rich.table import Table
 
-from verify.behaviour_checks import LogitError
 from verify.bounds import SCOPES, Profile
+from verify.decode.behaviour_checks import LogitError
 from verify.explore import Exploration
-from verify.host_machine import HostTally
-from verify.host_situations import HOST_SITUATIONS
+from verify.host.machine import HostTally
+from verify.host.situations import HOST_SITUATIONS
 from verify.induction import Induction
 from verify.machines import Tally
 from verify.situations import SITUATIONS

@@ -8,6 +8,7 @@ from verify.bounds import Profile, Scope
 from verify.explore import Exploration, Search, StepsExhausted
 from verify.findings import describe_failure, shortest
 from verify.induction import induction
+from verify.remote.choice import Choice
 from verify.show import failure_text
 from verify.situations import (
     ID_USED_AGAIN,
@@ -18,7 +19,6 @@ from verify.situations import (
     possible,
 )
 from verify.summary import Summary
-from verify.target_choice import Choice
 from verify.targets.shipped import ShippedCache
 
 INSIDE_PAGES = {SHARED_PAGE_WRITTEN, TRUNCATE_INTO_SHARED}

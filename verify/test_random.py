@@ -6,10 +6,10 @@ from verify.bounds import FAR_EXAMPLES, Profile
 from verify.explore import StepsExhausted
 from verify.findings import describe_failure, shrunk
 from verify.machines import Tally, search_at_random
+from verify.remote.choice import Choice
 from verify.show import failure_text
 from verify.situations import possible
 from verify.summary import Summary
-from verify.target_choice import Choice
 
 
 @pytest.mark.any_target

@@ -5,10 +5,10 @@ import pytest
 from verify.findings import describe_failure
 from verify.literals import event_trace_a, exhaustion, fork_example, order_of_the_free_list
 from verify.lockstep import replay
+from verify.remote.choice import Choice
 from verify.show import failure_text
 from verify.stage import SAVED_WITNESSES
 from verify.summary import Summary
-from verify.target_choice import Choice
 
 
 @pytest.mark.any_target

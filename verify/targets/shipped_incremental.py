@@ -22,16 +22,16 @@ from spec.operations import (
     Trim,
     Truncate,
 )
-from verify.incremental_target import Glimpse, PoolGlimpse
 from verify.target import RequestView, Snapshot
-from verify.tokens import Tokens
+from verify.traces.incremental_target import Glimpse, PoolGlimpse
+from verify.traces.tokens import Tokens
 
 ACCEPTED = Accepted()
 REFUSALS = {reason.value: Refused(reason) for reason in Reason}
 
 
 class ShippedIncremental:
-    """KVCache of one layer and width 1 behind verify/incremental.py's protocol.
+    """KVCache of one layer and width 1 behind verify/traces/incremental.py's protocol.
 
     The key of token t is t + 1 and its value -(t + 1), 32 bits each: no two rows are alike, no key is a value, and a slot
     never written is no token's. Tokens lie in 0 .. 2**31 - 2. A single row goes in by `append_row`, as on a decoding host.
@@ -129,7 +129,7 @@ class ShippedIncremental:
 def _tokens(rows: npt.NDArray[Any]) -> Any:
     """The token of each row, None where key and value are not those of one.
 
-    A tuple, or what equals a tuple of integers and costs less (verify/tokens.py).
+    A tuple, or what equals a tuple of integers and costs less (verify/traces/tokens.py).
     """
     keys, values = rows[0, 0, :, 0], rows[0, 1, :, 0]
     whole = (keys > 0) & (values == -keys)

@@ -1,0 +1,271 @@
+"""The refinement check at the cost of what an operation touches, for replays of millions of operations.
+
+It keeps what the whole check derives anew each time: the bijection cell -> page, the owners of each page, and which pages
+are free. After an operation it compares the touched requests, all their pages and readable rows included, and the free
+list by its changes. Once something differs, the refinement check itself says which rules are broken. What an operation did
+anywhere else is for `check_whole`, now and then.
+"""
+
+from array import array
+from collections import Counter
+from collections.abc import Callable
+from operator import itemgetter
+from typing import ParamSpec, TypeVar
+
+import numpy as np
+
+from spec.operations import Fork, Operation, Outcome, Refused
+from spec.page_table import Request, State, readable, released
+from verify.refinement import Difference, check_in_place, check_state, outcome_differences, unseen
+from verify.target import Raised
+from verify.traces.incremental_target import Glimpse, IncrementalTarget, PoolGlimpse, Rows
+
+
+class IncrementalCheck:
+    """Follows a target and the oracle from the initial state on, one operation at a time.
+
+    After a difference the two no longer describe the same state; a caller stops there.
+    """
+
+    def __init__(self, target: IncrementalTarget, state: State) -> None:
+        self.rows_compared = 0
+        self._target = target
+        self._known: dict[int, _Known] = {}
+        self._page_of: dict[int, int] = {}
+        self._owners = [0] * state.pages
+        self._listed = [1] * state.pages
+        self._found: list[Difference] = []
+        # Pages that the present operation touched: those of fresh cells, of cells that died, and of cells let go.
+        self._born: list[int] = []
+        self._died: list[int] = []
+        self._let_go: list[int] = []
+
+    def check(self, operation: Operation, before: State, after: State, expected: Outcome) -> list[Difference]:
+        """Apply the operation and hold what it touched against the oracle's step; every rule that breaks."""
+        answer: Outcome | Raised
+        try:
+            answer = _ask(self._target.apply, operation)
+        except _UnseenError as error:
+            answer = error.raised
+        differences = [] if answer == expected else outcome_differences(expected, answer)
+        self._found = found = []
+        unchanged = isinstance(expected, Refused)
+        try:
+            pool = _ask(self._target.glimpse_pool)
+            self._compare(operation, before, after, pool)
+            if unchanged and (pool.taken or pool.returned):
+                self._add("PT-REFUSE", "the free list stays as it is", f"lost {pool.taken}, gained {pool.returned}")
+        except _UnseenError as error:
+            found.append(unseen(error.raised))
+        if not found:
+            return differences
+        if unchanged:
+            said = "; ".join(f"{difference.target} for {difference.oracle}" for difference in found)
+            return [*differences, Difference("PT-REFUSE", "nothing changes", said)]
+        return differences + self._named(found, after)
+
+    def check_whole(self, state: State) -> list[Difference]:
+        """The refinement check of the whole state, and that every cell is still on the page where it was first seen."""
+        differences: list[Difference] = []
+        try:
+            mapped = check_state(state, _ask(self._target.observe), differences)
+        except _UnseenError as error:
+            return [unseen(error.raised)]
+        if not differences and mapped != self._page_of:
+            check_in_place(self._page_of, mapped, differences)
+        return [Difference(d.rule, shortened(d.oracle), shortened(d.target)) for d in differences]
+
+    def _named(self, found: list[Difference], state: State) -> list[Difference]:
+        """The broken rules by the whole check, in the words of `found` where it has the rule; else what was found."""
+        whole = self.check_whole(state)
+        rules = {difference.rule for difference in whole}
+        here = [difference for difference in found if difference.rule in rules]
+        rules -= {difference.rule for difference in here}
+        return here + [difference for difference in whole if difference.rule in rules] or found
+
+    def _add(self, rule: str, oracle: str, target: str) -> None:
+        self._found.append(Difference(rule, oracle, target))
+
+    def _compare(self, operation: Operation, before: State, after: State, pool: PoolGlimpse) -> None:
+        self._born, self._died, self._let_go = [], [], []
+        # The fork first: it gives the pages of its source their new owners.
+        if isinstance(operation, Fork):
+            self._compare_request(operation.to, before, after)
+        self._compare_request(operation.request, before, after)
+        if self._let_go:
+            pages = tuple(self._let_go)
+            self._compare_counts(pages, _picked(self._owners, pages))
+        if pool.taken or pool.returned or self._born or self._died:
+            self._compare_free(pool)
+        if pool.used != after.used:
+            self._add("PT-PAGES", f"{after.used} pages in use", f"{pool.used}")
+        if pool.live != len(after.requests):
+            self._add("PT-LIVE", f"{len(after.requests)} live requests", f"{pool.live}")
+
+    def _compare_request(self, name: int, before: State, after: State) -> None:
+        """Its length, its released pages, its held pages and their counts, its rows."""
+        truth, seen = after.requests.get(name), _ask(self._target.glimpse, name)
+        if truth is None and name in self._known:
+            self._follow(self._known.pop(name), (), before, after, array("q"))
+        if truth is None or seen is None:
+            if truth is not None or seen is not None:
+                self._add("PT-LIVE", f"request {name} is {_live(truth)}", _live(seen))
+            return
+        known = self._known.get(name)
+        if known is None:
+            known = self._known[name] = _Known()
+        if truth.cells is not known.cells:
+            self._follow(known, truth.cells, before, after, seen.pages)
+        if seen.length != len(truth.rows):
+            self._add("PT-LEN", f"request {name} has {len(truth.rows)} rows", f"{seen.length}")
+        if seen.released != (hole := released(truth, after.page_size)):
+            self._add("PT-HOLE", f"request {name} released pages {hole}", f"{seen.released}")
+        if len(seen.pages) != len(truth.cells):
+            self._add("PT-PAGES", f"request {name} holds {len(truth.cells)} pages", f"{len(seen.pages)}")
+        elif seen.pages != known.shown:
+            places = shortened(f"{known.pages}")
+            self._add("PT-INPLACE", f"request {name} is on pages {places}", shortened(f"{seen.pages.tolist()}"))
+        if known.owners is None:
+            known.owners = _picked(self._owners, known.pages)
+        self._compare_counts(known.pages, known.owners)
+        for lo, hi in readable(truth, after.page_size):
+            rows, wanted = _ask(self._target.rows, name, lo, hi), _ask(self._target.rows_of, truth.rows[lo:hi])
+            self.rows_compared += hi - lo
+            if rows.shape != wanted.shape or not (rows == wanted).all():
+                self._found.append(_row_difference(name, lo, truth, wanted, rows))
+
+    def _follow(
+        self, known: "_Known", cells: tuple[int, ...], before: State, after: State, pages: "array[int]"
+    ) -> None:
+        """Brings cells, pages and owners up to the oracle's; a fresh cell's page is the one that the target chose."""
+        had, same = set[int](), len(known.cells)
+        if cells[:same] != known.cells:
+            had, same = set(known.cells), 0
+            self._let_go_of(had.difference(cells), before, after)
+        placed = []
+        for place, cell in enumerate(cells[same:], start=same):
+            if cell not in self._page_of:
+                if place >= len(pages) or not self._settle(cell, pages[place]):
+                    continue
+            elif cell not in had:
+                self._own(self._page_of[cell], after.shared[cell])
+            placed.append(self._page_of[cell])
+        known.put(cells, same, placed)
+
+    def _let_go_of(self, cells: set[int], before: State, after: State) -> None:
+        """A request no longer holds these cells: those that it shared have an owner fewer, the others died."""
+        for cell in cells:
+            page = self._page_of[cell]
+            self._let_go.append(page)
+            if cell in before.shared:
+                self._own(page, after.shared.get(cell, 1))
+            else:
+                self._owners[page] = 0
+                self._died.append(page)
+                del self._page_of[cell]
+
+    def _own(self, page: int, owners: int) -> None:
+        """The page, shared before or now, has this many owners."""
+        self._owners[page] = owners
+        for known in self._known.values():
+            known.owners = None
+
+    def _settle(self, cell: int, page: int) -> bool:
+        """Whether the fresh cell is on this page, which it is unless a living cell is."""
+        if not 0 <= page < len(self._owners) or self._owners[page]:
+            self._add("PT-SHARE", "fresh rows are on a page of their own", f"page {page} is shared or outside the pool")
+            return False
+        self._page_of[cell] = page
+        self._owners[page] = 1
+        self._born.append(page)
+        return True
+
+    def _compare_counts(self, pages: tuple[int, ...], wanted: tuple[int, ...]) -> None:
+        """The pages have as many owners as the oracle says (PT-OWN)."""
+        counts = _ask(self._target.counts_of, pages)
+        if counts != wanted:
+            wrong = next(triple for triple in zip(pages, wanted, counts, strict=True) if triple[1] != triple[2])
+            self._add("PT-OWN", f"page {wrong[0]} has {wrong[1]} owners", f"count {wrong[2]}")
+
+    def _compare_free(self, pool: PoolGlimpse) -> None:
+        """Pages that left or joined the free list, or had to, are there exactly when free (PT-FREE, PT-LEAK)."""
+        lost, gained = Counter(pool.taken), Counter(pool.returned)
+        concerned = {*self._born, *self._died, *(lost - gained), *(gained - lost)}
+        pages = tuple(sorted(page for page in concerned if 0 <= page < len(self._owners)))
+        if len(pages) < len(concerned):
+            self._add("PT-FREE", "pages of the pool are on the free list", f"{sorted(concerned.difference(pages))}")
+        for page, count in zip(pages, _ask(self._target.counts_of, pages), strict=True):
+            self._listed[page] += gained[page] - lost[page]
+            owned, listed = self._owners[page], self._listed[page]
+            if listed > 1 or (listed and (owned or count)):
+                held = f"{listed} times on the free list, count {count}, {owned} owners"
+                self._add("PT-FREE", f"page {page} is free once and only when nobody holds it", held)
+            if not listed and not count:
+                self._add("PT-LEAK", "a page of count 0 is on the free list", f"page {page} is not")
+
+
+class _Known:
+    """What the last operations left of one request: the oracle's cells, their pages, and the owners of these pages, None when
+    they are to be looked up again. The pages are there twice, as objects and as the target shows them.
+    """
+
+    __slots__ = ("cells", "owners", "pages", "shown")
+
+    def __init__(self) -> None:
+        self.cells: tuple[int, ...] = ()
+        self.pages: tuple[int, ...] = ()
+        self.shown = array("q")
+        self.owners: tuple[int, ...] | None = ()
+
+    def put(self, cells: tuple[int, ...], same: int, pages: list[int]) -> None:
+        """The cells are now these; the first `same` are the same as before, and the others are on `pages`."""
+        self.cells = cells
+        self.pages = (*self.pages[:same], *pages)
+        del self.shown[same:]
+        self.shown.extend(pages)
+        self.owners = None
+
+
+def shortened(text: str) -> str:
+    """The text, its middle left out when it is long: a request of a trace has more rows than anyone reads."""
+    return text if len(text) <= 200 else f"{text[:120]} ... {text[-60:]}"
+
+
+def _picked(counts: list[int], pages: tuple[int, ...]) -> tuple[int, ...]:
+    return itemgetter(*pages)(counts) if len(pages) > 1 else tuple([counts[page] for page in pages])
+
+
+def _live(request: Request | Glimpse | None) -> str:
+    return "not live" if request is None else "live"
+
+
+def _row_difference(name: int, lo: int, truth: Request, wanted: Rows, rows: Rows) -> Difference:
+    """The first row that reads wrong."""
+    if rows.shape != wanted.shape:
+        return Difference("PT-ROWS", f"request {name} reads an array {wanted.shape}", f"{rows.shape}")
+    first = int(np.nonzero((rows != wanted).any(axis=(0, 1, 3)))[0][0])
+    (token,) = truth.rows[lo + first : lo + first + 1]
+    said = f"row {lo + first} of request {name} is token {token}: {wanted[:, :, first].tolist()}"
+    return Difference("PT-ROWS", said, f"{rows[:, :, first].tolist()}")
+
+
+class _UnseenError(Exception):
+    """The target raised where it had to answer."""
+
+    def __init__(self, raised: Raised) -> None:
+        super().__init__(raised.message)
+        self.raised = raised
+
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+
+
+def _ask(call: Callable[_P, _R], *args: _P.args, **kwargs: _P.kwargs) -> _R:
+    """What the target answers; _UnseenError when it raises, except for want of memory, which is the process's."""
+    try:
+        return call(*args, **kwargs)
+    except MemoryError:
+        raise
+    except Exception as error:
+        raise _UnseenError(Raised(type(error).__name__, str(error))) from error
