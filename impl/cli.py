@@ -49,7 +49,7 @@ main.add_command(decode)
 main.add_command(models)
 
 
-@main.command()
+@main.command(epilog=EPILOG)
 @click.option("--pages", type=click.IntRange(min=1), default=8, show_default=True, help="Pages of the pool.")
 @click.option("--page-size", type=click.IntRange(min=1), default=4, show_default=True, help="Rows of a page.")
 @click.option("--window", type=click.IntRange(min=0), default=6, show_default=True, help="Rows a step attends; 0: all.")
@@ -87,7 +87,7 @@ def trace(pages: int, page_size: int, window: int, steps: int, json_path: str | 
         write_json(json_path, document)
 
 
-@main.command()
+@main.command(epilog=EPILOG)
 @click.option(
     "--repeats", type=click.IntRange(min=3), default=200, show_default=True, help="Repeats of each measurement."
 )

@@ -22,7 +22,7 @@ VERSION = "0.1.0"
 PLAIN_WIDTH = 180
 """Columns of a table that goes to a file or a pipe."""
 
-EPILOG = "Exit codes: 0 pass, 1 fail, 2 usage, 3 unknown, 4 broken input or output, 70 internal error, 130 interrupted."
+EPILOG = "Exit codes: 0 pass, 1 fail, 2 usage, 3 unknown, 4 broken input, target or output, 70 internal error, 130 interrupted."
 HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 110}
 """What every group's context settings are."""
 
@@ -83,6 +83,17 @@ def console(to_stderr: bool = False) -> Console:
     return Console(width=PLAIN_WIDTH, highlight=False, stderr=to_stderr)
 
 
+def check_place(path: str) -> None:
+    """A CommandError when no file can be written there: better said before a run than after it. "-" is standard output."""
+    if path == "-":
+        return
+    target = Path(path)
+    in_place = target.exists() and not target.is_file()  # a device or a pipe
+    place = target if in_place else target.parent
+    if not path or target.is_dir() or not (in_place or place.is_dir()) or not os.access(place, os.W_OK):
+        raise CommandError(f"nothing can be written to {path!r}: choose a file in a folder that is there")
+
+
 def write_atomically(path: str | Path, text: str) -> None:
     """Replace the file by `text` in UTF-8, or leave it as it was: a reader never sees half of it, whatever fails.
 
@@ -90,7 +101,11 @@ def write_atomically(path: str | Path, text: str) -> None:
     """
     target = Path(path).resolve()
     if target.exists() and not stat.S_ISREG(target.stat().st_mode):
-        target.write_text(text, encoding="utf-8", newline="\n")
+        try:
+            target.write_text(text, encoding="utf-8", newline="\n")
+        except OSError as error:
+            error.filename = str(path)
+            raise
         return
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(8)}")
     try:

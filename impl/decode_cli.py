@@ -7,7 +7,7 @@ import click
 
 from impl import model_files
 from impl.admission import peak_pages
-from impl.command import CommandError, console, write_json
+from impl.command import EPILOG, CommandError, console, write_json
 from impl.decoder import LONGEST_CONTEXT, IntegerDecoder
 from impl.display import JSON_OPTION, progress_bar, table
 from impl.exit_codes import ExitCode
@@ -50,7 +50,7 @@ def chosen_starts(_context: click.Context, _parameter: click.Parameter, value: s
     return tuple(names[start] for start in starts)
 
 
-@click.command()
+@click.command(epilog=EPILOG)
 @click.option("--window", type=click.IntRange(min=0), default=8, show_default=True, help="Rows a step attends; 0: all.")
 @click.option(
     "--sinks", type=click.IntRange(min=0), default=0, show_default=True, help="First rows, attended for ever."

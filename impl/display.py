@@ -8,12 +8,21 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
-from impl.command import console
+from impl.command import check_place, console
+
+
+def a_place(_context: click.Context, _parameter: click.Parameter, value: str | None) -> str | None:
+    """The path that the option names. CommandError when nothing can be written there."""
+    if value is not None:
+        check_place(value)
+    return value
+
 
 JSON_OPTION = click.option(
     "--json",
     "json_path",
     metavar="FILE",
+    callback=a_place,
     help='Also write the result as JSON to FILE; "-" prints it instead of tables.',
 )
 

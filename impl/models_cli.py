@@ -5,14 +5,14 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
 from impl import model_files
-from impl.command import console
+from impl.command import EPILOG, console
 from impl.exit_codes import ExitCode
 from impl.integer_model import IntegerModel, Requantiser
 
 COLUMNS = ("model", "width", "q", "k", "v", "y", "residual", "exponent", "logit scale")
 
 
-@click.command()
+@click.command(epilog=EPILOG)
 @click.option("--check", is_flag=True, help="Quantise again and compare with the files; exit 1 when one differs.")
 @click.option("--write", is_flag=True, help="Quantise again and write the files.")
 def models(check: bool, write: bool) -> ExitCode:
@@ -38,7 +38,9 @@ def models(check: bool, write: bool) -> ExitCode:
         files = len(model_files.names()) + 1
         out.print(f"verdict: {'fail' if differences else 'pass'}, {files} files in impl/models/")
         return ExitCode.FAIL if differences else ExitCode.PASS
-    table = Table(*COLUMNS, box=SIMPLE_HEAD)
+    table = Table(box=SIMPLE_HEAD)
+    for column in COLUMNS:
+        table.add_column(column, no_wrap=column == "model", overflow="fold")
     for name in model_files.names():
         table.add_row(*_cells(model_files.load(name)))
     out.print(table)

@@ -1,7 +1,6 @@
 """The command line of `python -m mutants`: the gate, and the gate again and again under load."""
 
 import importlib
-import os
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -10,7 +9,7 @@ from types import ModuleType
 import click
 from click.core import ParameterSource
 
-from impl.command import EPILOG, HELP, VERSION, CommandError, console, write_json
+from impl.command import EPILOG, HELP, VERSION, CommandError, check_place, console, write_json
 from impl.exit_codes import ExitCode
 from mutants.ablation import ablation_document, ablation_plan, decide_ablation
 from mutants.engine import Plan, Record, carry_out
@@ -82,7 +81,10 @@ def cli(
     plan = _plan(catalogue, only, attribution, matrix, seed)
     record = Record(ablation_plan(plan) if ablation else plan)
     if path is not None:
-        _check_place(path)
+        if path == str(REPORT):
+            with suppress(OSError):
+                REPORT.parent.mkdir(exist_ok=True)
+        check_place(path)
     out = console(to_stderr=path == "-")
     with suppress(KeyboardInterrupt), progress(out, record.plan.units()) as announce:
         carry_out(record, announce)
@@ -131,15 +133,3 @@ def _chosen(mutants: tuple[Mutant, ...], only: str | None) -> tuple[Mutant, ...]
         ids = ", ".join(mutant.id for mutant in mutants)
         raise click.UsageError(f"no mutant {', '.join(map(repr, sorted(unknown)))}; there are {ids}")
     return tuple(mutant for mutant in mutants if not wanted.isdisjoint((mutant.id, mutant.family)))
-
-
-def _check_place(path: str) -> None:
-    """A CommandError when the report cannot be written there: better said before the run than after it."""
-    if path == "-":
-        return
-    folder = Path(path).parent
-    if path == str(REPORT):
-        with suppress(OSError):
-            folder.mkdir(exist_ok=True)
-    if not path or not os.access(folder, os.W_OK) or not folder.is_dir() or Path(path).is_dir():
-        raise CommandError(f"no report can be written to {path!r}: choose a file in a folder that is there")

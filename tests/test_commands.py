@@ -182,7 +182,12 @@ def test_an_interrupt_ends_with_a_summary_and_130(arguments: tuple[str, ...]) ->
 
 
 @pytest.mark.parametrize(
-    "command", [("verify",), ("verify", "explore"), ("verify", "fuzz"), ("verify", "replay"), ("impl",), ("mutants",)]
+    "command",
+    [
+        *(("verify", *name) for name in ((), ("explore",), ("fuzz",), ("replay",), ("show",), ("new-target",))),
+        *(("impl", *name) for name in ((), ("trace",), ("bench",), ("decode",), ("models",))),
+        *(("mutants", *name) for name in ((), ("repeat",))),
+    ],
 )
 def test_every_help_teaches_the_exit_codes(command: tuple[str, ...]) -> None:
     done = run(*command, "--help")
@@ -201,6 +206,36 @@ def test_a_full_disk_leaves_nothing_half_written(tmp_path: Path) -> None:
             save(path, Witness(2, 2, ()))
     assert path.read_bytes() == before
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_full_device_is_named() -> None:
+    done = run("impl", "trace", "--json", "/dev/full")
+    assert done.returncode == ExitCode.BROKEN
+    assert done.stderr == "error: /dev/full: No space left on device\n"
+
+
+@pytest.mark.parametrize("path", ["", ".", "no/such/folder.json", "README.md/file.json"])
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("impl", "trace"),
+        ("impl", "decode", "--steps", "1000000"),
+        ("impl", "bench", "--repeats", "1000000"),
+        ("mutants",),
+    ],
+)
+def test_a_place_that_cannot_be_written_is_said_before_the_run(command: tuple[str, ...], path: str) -> None:
+    done = run(*command, "--json", path)
+    assert done.returncode == ExitCode.BROKEN
+    assert done.stdout == ""
+    assert done.stderr == f"error: nothing can be written to {path!r}: choose a file in a folder that is there\n"
+
+
+def test_a_narrow_terminal_shows_the_names_of_the_models_whole() -> None:
+    command = [sys.executable, "-m", "impl", "models"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, env={**environment(), "COLUMNS": "80"})
+    assert max(map(len, done.stdout.splitlines())) <= 80
+    assert "structured-16" in done.stdout and "random-3-32" in done.stdout
 
 
 def full(descriptor: int) -> None:

@@ -149,6 +149,11 @@ def test_the_ci_job_passes_on_the_adapter_and_fails_on_a_mistake(
         assert said in done.stdout
 
 
+def test_the_command_to_check_it_can_be_pasted_whatever_the_folder_is_called(tmp_path: Path) -> None:
+    done = run(f"python -m verify new-target '{tmp_path}/my cache'", ROOT)
+    assert f"--target-path '{tmp_path}/my cache' --pages" in done.stdout
+
+
 def test_nothing_is_overwritten_and_nothing_half_written(tmp_path: Path) -> None:
     (tmp_path / "test_adapter.py").write_text("mine")
     done = run(f"python -m verify new-target {tmp_path}", ROOT)

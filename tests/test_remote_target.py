@@ -92,6 +92,21 @@ def test_a_hostile_adapter_is_a_finding_that_says_what_it_did(name: str, start: 
     assert rule in {difference.rule for difference in again.differences}
 
 
+def test_a_loss_that_only_tries_in_a_row_show_comes_with_all_of_them(start: Start) -> None:
+    choice = start("hostile:Grudging")
+    found = Search(TINY, choice.factory).run()
+    assert found.broken()["PT-TOTAL"].target == "its process ended with exit status 8"
+    failure = shortest(found, choice.factory)
+    assert [type(operation).__name__ for operation in failure.operations] == ["Append", "Release"]
+    assert replay(failure.operations, TINY.pages, TINY.page_size, choice.factory).differences
+
+
+def test_a_loss_while_many_lines_wait_is_a_finding_even_when_none_of_them_alone_brings_it_back(start: Start) -> None:
+    found = Search(TINY, start("hostile:Lonesome").factory).run()
+    assert not found.complete
+    assert found.broken()["PT-TOTAL"].target == "its process ended with exit status 9"
+
+
 def test_a_fault_that_no_state_shows_comes_with_the_refusals_that_it_needs(start: Start) -> None:
     choice = start("hostile:Secretive")
     found = Search(TINY, choice.factory).run()
@@ -105,6 +120,19 @@ def test_a_fault_that_no_state_shows_comes_with_the_refusals_that_it_needs(start
 def test_a_target_that_does_not_do_the_same_twice_is_told_so(start: Start) -> None:
     found = Search(TINY, start("hostile:Fickle").factory).run()
     assert "on another fresh instance, operation" in found.broken()["PT-TOTAL"].target
+
+
+def test_every_way_to_ask_a_copy_tells_when_its_path_is_answered_otherwise(start: Start) -> None:
+    target = start("hostile:Moody").factory(2, 2)
+    for operation in (New(0), Append(0, (1,))):
+        target.apply(operation)
+    apart, in_a_row = target.clone(), target.clone()
+    apart.foresee([Release(0)], apart=True)
+    said = "on another fresh instance, operation 2 of the path is refused, OutOfPages, and was accepted"
+    assert attempt(apart, Release(0)) == Raised("", said)
+    in_a_row.foresee([Release(7), Read(0, 0, 1)], apart=False)
+    assert attempt(in_a_row, Release(7)) == Raised("", said)
+    assert attempt(target.clone(), Release(0)) == Raised("", said)
 
 
 def test_a_factory_that_gives_the_same_instance_again_is_found_out(start: Start) -> None:
@@ -235,7 +263,7 @@ def wait_until(holds: Callable[[], bool]) -> None:
 
 def test_cpu_time_is_that_of_a_whole_session() -> None:
     spin = (
-        "import os, time\nif not os.fork():\n while time.process_time() < 0.3: pass\nelse: os.wait(); time.sleep(60)\n"
+        "import os, time\nif not os.fork():\n while time.process_time() < 0.5: pass\nelse: os.wait(); time.sleep(60)\n"
     )
     with subprocess.Popen([sys.executable, "-c", spin], start_new_session=True) as process:
         wait_until(lambda: cpu_seconds_of(process.pid) >= 0.3)

@@ -83,6 +83,15 @@ def test_a_broken_target_is_named_in_one_line(options: dict[str, Any], says: str
     assert len(str(caught.value).splitlines()) == 1
 
 
+@pytest.mark.parametrize("memory", ["0", "half", "99999999999999999"])
+def test_a_memory_that_is_no_limit_is_a_usage_error(memory: str, folder: Path) -> None:
+    done = verify(
+        "explore", *SCOPE, "--target-path", str(folder), "--target", "adapter:make", "--target-memory", memory
+    )
+    assert done.returncode == ExitCode.USAGE
+    assert memory in done.stderr
+
+
 def test_a_broken_target_ends_a_command_with_4_and_one_line(folder: Path) -> None:
     done = verify("explore", *SCOPE, "--target-path", str(folder), "--target", "wrong:raising")
     assert done.returncode == ExitCode.BROKEN
@@ -201,6 +210,16 @@ def test_pytest_runs_what_suits_any_target_and_says_what_it_leaves_out(folder: P
     ):
         assert text in done.stdout
     assert re.search(r"7 passed, \d{2,} deselected", done.stdout)
+
+
+def test_pytest_says_what_the_target_is_even_when_a_failure_stops_it_before_any_search(
+    folder: Path, tmp_path: Path
+) -> None:
+    done = pytest_with(tmp_path, "--target", "leaking:Leaking", "--target-path", str(folder), "-x")
+    assert done.returncode == pytest.ExitCode.TESTS_FAILED
+    assert "random search" not in done.stdout
+    assert "target: my page manager" in done.stdout
+    assert "tests of the cache that ships; anything larger" in done.stdout
 
 
 def test_pytest_fails_on_a_broken_rule_with_calls_to_paste(folder: Path, tmp_path: Path) -> None:

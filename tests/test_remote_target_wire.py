@@ -100,6 +100,7 @@ def with_view(**changes: Any) -> dict[str, Any]:
         ({**STATE, "requests": {"x": VIEW}}, [{"accepted": None}], '"x" is no id of a request'),
         ({**STATE, "requests": {"7": 1}}, [{"accepted": None}], 'request "7" is no object'),
         (with_view(length="3"), [{"accepted": None}], '"length" or "kept" of request "7" is no integer'),
+        (with_view(kept="1"), [{"accepted": None}], '"length" or "kept" of request "7" is no integer'),
         (with_view(length="gone"), [{"accepted": None}], 'request "7" has no "length"'),
         (with_view(rows=[1.0]), [{"accepted": None}], '"rows" of request "7" is no list of integers and nulls'),
         (with_view(pages=None), [{"accepted": None}], '"pages" of request "7" is no list of integers'),

@@ -7,7 +7,7 @@ import pytest
 from spec.operations import Append, Fork, New, Operation, Outcome, Read, Release, Trim, Truncate
 from tests.planted import Corrupt, DependsOnIds, Leaking, Overwriting, Raising, StaleSlots, Uncounted
 from verify.bounds import Scope
-from verify.explore import Search, StepsExhausted
+from verify.explore import FORK_FROM, Search, StepsExhausted
 from verify.findings import describe_failure, shrunk
 from verify.induction import induction
 from verify.lockstep import replay
@@ -91,6 +91,25 @@ def test_a_budget_of_steps_ends_the_search() -> None:
         search_at_random(ShippedCache, 10, 50, budget=20)
 
 
+def test_a_budget_is_that_of_all_processes_together() -> None:
+    spread = Search(Scope(3, 2, 2, 4, sinks=0), ShippedCache, workers=2)
+    frontier = spread.start()
+    while len(frontier) < FORK_FROM:
+        frontier = spread.deepen(frontier)
+    before = spread.found.transitions
+    spread.deepen(frontier)
+    spread.found.transitions, spread.budget = before, spread.found.transitions - 1
+    with pytest.raises(StepsExhausted):
+        spread.deepen(frontier)
+
+
+def test_a_failure_is_told_although_the_budget_runs_out_behind_it() -> None:
+    whole = Search(TINY, Leaking).run()
+    found = Search(TINY, Leaking, budget=whole.transitions - 1).run()
+    assert not found.complete
+    assert "PT-LEAK" in found.broken()
+
+
 class WithoutForks(ShippedCache):
     """A cache that offers no fork."""
 
@@ -104,8 +123,21 @@ class WithoutForks(ShippedCache):
 def test_an_operation_that_is_not_offered_is_never_asked_for_and_is_named() -> None:
     found = Search(TINY, WithoutForks).run()
     assert found.complete
+    assert found.transitions > 5_000
+    assert found.depth > 5
     assert found.not_offered == ("Fork",)
     assert search_at_random(WithoutForks, 20, 30).not_offered == ("Fork",)
+
+
+class WithoutAnything(ShippedCache):
+    """A cache that offers nothing."""
+
+    capabilities = Capabilities("nothing", frozenset())
+
+
+def test_a_search_that_could_try_nothing_is_not_complete() -> None:
+    found = Search(TINY, WithoutAnything).run()
+    assert (found.transitions, found.complete, found.failures) == (0, False, [])
 
 
 def test_a_found_failure_is_shrunk_described_and_saved_as_a_witness_that_replays(tmp_path: Path) -> None:

@@ -68,10 +68,26 @@ def test_the_terminal_shows_a_short_witness_whole_and_fits_100_columns() -> None
         "* request 1: 3 -> 4 rows",
         "0x2[1 2]  1x2 (oracle x1)![3 4*]",
         "in use: oracle 3, target 2",
+        "│ PT-SHARE: A bijection maps",
+        "│ request 1 has a page of its own │ page 1 is shared │",
         f"more about PT-SHARE, PT-PAGES: {REFERENCE}, section 2, The page table",
     ):
         assert part in text
     assert max(map(len, text.splitlines())) <= 100
+
+
+def test_a_page_says_its_place_on_the_free_list_and_what_is_known_of_its_slots() -> None:
+    operations = (New(0), Append(0, (1, 2)), Release(0), New(0), Append(0, (5,)))
+    text = shown(walk(Witness(1, 2, operations), ShippedCache))
+    lines = [" ".join(line.split()) for line in text.splitlines()]
+    assert [line for line in lines if line.startswith(("0 ", "0* 0 at", "0* 1 0.0"))] == [
+        "0 0 at 0 - -",
+        "0 0 at 0 - -",
+        "0* 1 0.0 1* 2*",
+        "0* 0 at 0 ~1* ~2*",
+        "0 0 at 0 ~1 ~2",
+        "0* 1 0.0 5* ~?*",
+    ]
 
 
 def test_the_terminal_shows_the_end_of_a_longer_witness_and_says_how_to_see_the_rest() -> None:

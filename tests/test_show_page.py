@@ -169,13 +169,13 @@ def test_each_slot_and_row_looks_like_what_it_is(show: Show) -> None:
 
 
 def test_the_calls_are_ready_to_copy(show: Show) -> None:
-    page = show(walk(WITNESS, Uncopied, "w.json"))
+    page = show(walk(WITNESS, Uncopied, "w.json", options=" --target mine:make"))
     calls = page.value("document.querySelector('#calls').value")
     assert calls.splitlines() == list(walk(WITNESS, Uncopied).calls)
     page.click("#copy")
     page.value("new Promise((done) => setTimeout(done, 100))")
     assert page.text("#copied") in ("copied", "selected: press Ctrl+C")
-    assert page.text("#replay") == "Replay it: python -m verify replay w.json"
+    assert page.text("#replay") == "Replay it: python -m verify replay w.json --target mine:make"
 
 
 def test_hostile_names_are_text_on_the_page(show: Show) -> None:

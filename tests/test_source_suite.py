@@ -94,6 +94,15 @@ class Falling(ShippedCache):
         return outcome
 
 
+class Blinking(ShippedCache):
+    """Cannot be looked at while a request has sinks."""
+
+    def observe(self) -> Snapshot:
+        if any(table.sinks for table in self.cache.table.tables.values()):
+            raise KeyError("sinks")
+        return super().observe()
+
+
 def broken(factory: Factory, seed: int = 0) -> set[str]:
     run = Judged(seed, factory)
     run.run()
@@ -141,6 +150,7 @@ def test_the_random_operations_reach_every_situation() -> None:
         (Forgetful, {"PT-LIVE", "PT-LEN"}),
         (Restless, {"PT-REFUSE"}),
         (Falling, {"PT-TOTAL"}),
+        (Blinking, {"PT-TOTAL"}),
     ],
 )
 def test_a_broken_cache_is_rejected_by_its_rules(factory: Factory, rules: set[str]) -> None:

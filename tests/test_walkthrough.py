@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from spec.operations import Append, Fork, New, Operation, Outcome, Release, Trim, Truncate
+from spec.operations import Accepted, Append, Fork, New, Operation, Outcome, Release, Trim, Truncate
 from tests.planted import Leaking, Overwriting, Raising, Uncopied, Uncounted
 from verify.findings import broken_rules
 from verify.lockstep import replay
@@ -173,10 +173,23 @@ def test_a_row_that_reads_back_wrong_shows_both_sides() -> None:
     assert last.requests[0].table[0].rows == (Row(0, "1", "2", True), Row(1, "2", "2", True))
 
 
+class Deaf(ShippedCache):
+    """Accepts the second row of a request and keeps nothing of it."""
+
+    def apply(self, operation: Operation) -> Outcome:
+        return Accepted() if operation == Append(0, (2,)) else super().apply(operation)
+
+
+def test_a_page_that_stays_as_it_was_where_it_must_change_shows_both_sides() -> None:
+    table = walk(Witness(2, 2, (New(0), Append(0, (1,)), Append(0, (2,)))), Deaf).last.requests[0].table
+    assert [(page.rows, page.wrong) for page in table] == [((Row(0, "1", "1", False), Row(1, "2", "", False)), True)]
+
+
 def test_a_leak_is_marked_at_its_page() -> None:
     last = walk(Witness(2, 2, (New(0), Append(0, (1,)), Release(0))), Leaking).last
     assert [(page.page, page.free) for page in last.pool if page.wrong] == [(0, ())]
     assert last.used == Pair("0", "1")
+    assert last.changes[0] == "request 0 ends; it held page 0"
 
 
 def test_a_slot_keeps_the_token_last_read_there_until_its_page_is_taken_again() -> None:

@@ -115,8 +115,10 @@ def explore(
         rate = found.transitions / max(found.seconds, 1e-9)
         lines = [f"{rate:,.0f} transitions a second", *situation_lines(found.situations), *choice.lines()]
         out.print(*lines, sep="\n", highlight=False, soft_wrap=True)
-        if not found.failures:
+        if found.complete:
             return verdict(out, "complete within the scope, no difference", ExitCode.PASS)
+        if not found.failures:
+            return verdict(out, "the target offers nothing that could be tried", ExitCode.UNKNOWN)
         failure = shortest(found, choice.factory)
         report_failure(out, failure.operations, failure.differences, pages, page_size, choice)
         return verdict(out, f"broken rules {', '.join(found.broken())}", ExitCode.FAIL)

@@ -47,7 +47,7 @@ class Failure:
 
 @dataclass(slots=True)
 class Exploration:
-    """What a search covered. `complete` says that the fixpoint was reached without a difference."""
+    """What a search covered. `complete` says that the fixpoint was reached without a difference, and that anything was tried."""
 
     scope: Scope
     states: int = 0
@@ -111,7 +111,10 @@ class Expansion:
 
 
 class Search:
-    """One exhaustive search; `run` returns what it covered, and raises StepsExhausted past the budget of transitions."""
+    """One exhaustive search; `run` returns what it covered.
+
+    Past the budget of transitions it raises StepsExhausted, unless it has a failure to return.
+    """
 
     def __init__(
         self,
@@ -137,7 +140,7 @@ class Search:
         while frontier and not self.found.failures:
             frontier = self.deepen(frontier)
             self.found.seconds = time.perf_counter() - started
-        self.found.complete = not self.found.failures
+        self.found.complete = bool(self.found.transitions) and not self.found.failures
         return self.found
 
     def start(self) -> list[Node]:
@@ -169,6 +172,10 @@ class Search:
             self.found.situations.update(expansion.situations)
             for index, operations, differences in expansion.failures:
                 self.found.failures.append(Failure((*nodes[index].path(), *operations), differences))
+            if self.spent(self.found.transitions):
+                if self.found.failures:
+                    break
+                raise StepsExhausted(f"more than {self.budget} transitions in {self.scope}")
             for key, (index, operation) in expansion.fresh.items():
                 if key not in self.keys:
                     self.keys.add(key)
@@ -212,9 +219,13 @@ class Search:
             self.expand_node(index, node, depth, out)
             if out.lost:
                 break
-            if self.budget is not None and self.found.transitions + out.transitions > self.budget:
-                raise StepsExhausted(f"more than {self.budget} transitions in {self.scope}")
+            if self.spent(self.found.transitions + out.transitions):
+                break  # `deepen` comes to the same sum, and says what follows
         return out
+
+    def spent(self, transitions: int) -> bool:
+        """Whether so many are past the budget."""
+        return self.budget is not None and transitions > self.budget
 
     def expand_node(self, index: int, node: Node, depth: int, out: Expansion) -> None:
         """Try the whole alphabet in one node. Refused operations share one copy of the target for as long as it is unchanged."""

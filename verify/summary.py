@@ -35,10 +35,9 @@ class Summary:
 
 
 def render_summary(summary: Summary, width: int) -> str:
-    """The summary as text; empty when no search ran."""
-    if not (
-        summary.explorations or summary.inductions or summary.tallies or summary.host_tallies or summary.logit_errors
-    ):
+    """The summary as text; empty when no search ran, unless the run was of another target than the cache that ships."""
+    searches = (summary.explorations, summary.inductions, summary.tallies, summary.host_tallies, summary.logit_errors)
+    if not (summary.target or any(searches)):
         return ""
     console = Console(width=width, no_color=True, force_terminal=False, highlight=False)
     with console.capture() as captured:

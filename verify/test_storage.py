@@ -6,6 +6,7 @@ import pytest
 
 from impl.kv_cache import KVCache
 from impl.page_table import OutOfPages
+from impl.pool import CACHE_LINE, Pool
 
 Array = npt.NDArray[np.int8]
 
@@ -121,6 +122,11 @@ def test_a_clone_is_independent_both_ways() -> None:
     cache.release(0)
     assert np.array_equal(other.rows(0, 0, 5), np.concatenate([rows(1, 3, 2), rows(1, 2, 2, 9)], axis=2))
     assert cache.table.used == 0
+
+
+def test_a_pool_begins_at_a_cache_line() -> None:
+    pools = [Pool(1, pages, page_size, 24) for pages in range(1, 9) for page_size in (1, 16)]
+    assert [pool.kv.ctypes.data % CACHE_LINE for pool in pools] == [0] * len(pools)
 
 
 @pytest.mark.parametrize("sizes", [(0, 1, 1, 1), (1, 0, 1, 1), (1, 1, 0, 1), (1, 1, 1, 0)])

@@ -172,6 +172,18 @@ def test_a_context_beyond_the_decoders_longest_is_an_error_that_changes_nothing(
     host.step(0)
 
 
+def test_a_pad_token_is_of_the_vocabulary() -> None:
+    with pytest.raises(ValueError, match=r"^pad token 16 is not in 0 \.\. 15$"):
+        Host(IntegerDecoder(load("random-1-16")), PlainStore(8, 2), pad_token=16)
+
+
+def test_a_request_keeps_no_margin_unless_it_asks_for_one() -> None:
+    decoder = IntegerDecoder(load("random-1-16"))
+    host = Host(decoder, paged_store(4, 1, decoder.width))
+    host.admit(0, (1, 2, 3), window=2)
+    assert [host.step(0).pages for _ in range(3)] == [1, 1, 1]
+
+
 def test_an_id_is_used_again_without_a_trace_of_its_first_life() -> None:
     case = HostCase(4, 2)
     case.do(Admit(0, PROMPT, window=3, chunk=2))

@@ -60,17 +60,31 @@ class Children:
             raise FarError(Raised("", said, lost=True)) from None
 
     def ask_ahead(self, lines: Sequence[bytes], operations: Sequence[int], reader: ReplyReader) -> list[Reply]:
-        """The replies to these messages, fewer when the child is lost meanwhile: who asks again one by one finds out at which."""
+        """The replies to all these messages; FarError when the child is lost meanwhile, and from then on none at all."""
         if not self.pipelining:
             return []
-        replies: list[Reply] = []
         try:
-            for reply, count in zip(self._current().exchange(lines), operations, strict=True):
-                replies.append(reader.read(reply, count))
-        except (LostError, MalformedReplyError):
+            answered = zip(self._current().exchange(lines), operations, strict=True)
+            return [reader.read(reply, count) for reply, count in answered]
+        except (LostError, MalformedReplyError) as error:
             self._lose()
             self.pipelining = False
-        return replies
+            raise FarError(Raised("", str(error), lost=True)) from None
+
+    def ask_again(
+        self, lines: Sequence[bytes], operations: Sequence[int], reader: ReplyReader, lost: Raised
+    ) -> list[Reply | Raised]:
+        """The replies to messages over which the child was lost, asked one by one up to the one that loses it again.
+
+        When none does, the last reply is how it was lost before: a loss is a finding, whether or not it comes again.
+        """
+        replies: list[Reply | Raised] = []
+        for line, count in zip(lines, operations, strict=True):
+            try:
+                replies.append(self.ask(line, count, reader))
+            except FarError as error:
+                return [*replies, error.raised]
+        return [*replies[:-1], lost]
 
     def close(self) -> None:
         """End the child of this process, and the spares."""

@@ -32,6 +32,7 @@ CHILD = ROOT / "verify" / "child.py"
 STDIO = "stdio:"
 ADAPTER = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")
 MOST_SECONDS, MOST_MEMORY = 2.0, 4096
+LARGEST_MEMORY = 1 << 30
 WALL_FOR_CPU = 60
 """Seconds of wall time a second of CPU time allowed: far beyond what a loaded machine takes."""
 
@@ -74,14 +75,19 @@ def positive_integer(text: str) -> int:
     return int(text)
 
 
+def mebibytes(text: str) -> int:
+    """A whole number above zero of MiB, few enough that the kernel can count their bytes."""
+    if positive_integer(text) > LARGEST_MEMORY:
+        raise ValueError(f"{text} is more than {LARGEST_MEMORY}")
+    return int(text)
+
+
 OPTIONS = (
     Option("--target", "target", "TARGET", str, "module:factory or stdio:COMMAND.  [default: the cache that ships]"),
     Option("--target-python", "python", "PATH", str, "Interpreter of module:factory.  [default: this one]"),
     Option("--target-path", "path", "DIR", str, "Folder that the target runs in.  [default: the current one]"),
     Option("--target-seconds", "seconds", "SECONDS", positive, f"CPU time of one reply.  [default: {MOST_SECONDS:g}]"),
-    Option(
-        "--target-memory", "memory", "MIB", positive_integer, f"Address space of the target.  [default: {MOST_MEMORY}]"
-    ),
+    Option("--target-memory", "memory", "MIB", mebibytes, f"Address space of the target.  [default: {MOST_MEMORY}]"),
     Option("--target-steps", "steps", "N", positive_integer, "Most operations to try of it.  [default: no bound]"),
 )
 

@@ -78,12 +78,14 @@ class Connection:
     def __init__(self, launch: Launch, limits: Limits) -> None:
         """Start the child; OSError when the command cannot be run."""
         parent = os.getpid()
+        _, most = resource.getrlimit(resource.RLIMIT_AS)  # ours, which a child may lower but not raise
+        memory = limits.memory_bytes if most == resource.RLIM_INFINITY else min(limits.memory_bytes, most)
 
         def confine() -> None:
             die_with(parent)
             signal.pthread_sigmask(signal.SIG_SETMASK, ())
             resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-            resource.setrlimit(resource.RLIMIT_AS, (limits.memory_bytes, limits.memory_bytes))
+            resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
 
         self._child = subprocess.Popen(
             launch.command,

@@ -1,5 +1,6 @@
 """`python -m verify new-target`: an adapter to start from, its test, and a CI job for the user's repository."""
 
+import shlex
 from pathlib import Path
 
 import click
@@ -25,7 +26,8 @@ def new_target(folder: Path) -> int:
     """Write an adapter for a cache of your own below DIR.
 
     adapter.py works as it stands, around a tiny page manager that yours takes the place of; test_adapter.py is its test, and
-    .github/workflows/kvproof.yml a CI job for a repository whose top is DIR. Files that exist are left alone, all of them.
+    .github/workflows/kvproof.yml a CI job for a repository whose top is DIR, where the variables KVPROOF_REPOSITORY and
+    KVPROOF_TAG say which kvproof to clone. Files that exist are left alone, all of them.
     """
     existing = [name for name in FILES if (folder / name).exists()]
     if existing:
@@ -39,7 +41,7 @@ def new_target(folder: Path) -> int:
     out.print(*(f"wrote {folder / name}" for name in FILES), sep="\n", highlight=False, soft_wrap=True)
     scope = "--pages 3 --page-size 2 --requests 2 --length 4"
     out.print(
-        f"check it: python -m verify explore --target adapter:make --target-path {folder} {scope}",
+        f"check it: python -m verify explore --target adapter:make --target-path {shlex.quote(str(folder))} {scope}",
         highlight=False,
         soft_wrap=True,
     )

@@ -137,25 +137,42 @@ class RemoteTarget:
         return other
 
     def foresee(self, operations: Sequence[Operation], apart: bool) -> None:
-        """Ask all of this ahead; what was lost on the way is asked again when its time comes."""
+        """Ask all of this ahead, or again one by one when that lost the child, to know which operation it was."""
         if not operations:
             return
-        self._children.live = None
+        children, reader = self._children, self._reader
+        replies: Sequence[Reply | Raised]
+        children.live = None
         trails = self._trail.path()
         path, known = [trail.text for trail in trails], [trail.answer for trail in trails]
         if apart:
             lines = [self._run_line((*path, operation_text(operation))) for operation in operations]
-            replies = self._children.ask_ahead(lines, [len(path) + 1] * len(lines), self._reader)
+            counts = [len(path) + 1] * len(lines)
+            try:
+                replies = children.ask_ahead(lines, counts, reader)
+            except FarError as error:
+                replies = children.ask_again(lines, counts, reader, error.raised)
             found = [not_repeated(known, reply) or reply for reply in replies]
-            self._children.foreseen = (self._trail, dict(zip(operations, found, strict=False)))
+            children.foreseen = (self._trail, dict(zip(operations, found, strict=False)))
             return
         runs = messages_of(operations)
-        texts = [[operation_text(operation) for operation in run] for run in runs]
-        lines = [self._run_line((*path, *texts[0])), *map(apply_line, texts[1:])]
-        counts = [len(path) + len(runs[0]), *map(len, runs[1:])]
-        replies = self._children.ask_ahead(lines, counts, self._reader)
+        lines, counts = self._lines_in_a_row(path, runs)
+        try:
+            replies = children.ask_ahead(lines, counts, reader)
+        except FarError as error:
+            runs = [(operation,) for operation in operations]
+            lines, counts = self._lines_in_a_row(path, runs)
+            replies = children.ask_again(lines, counts, reader, error.raised)
         wrong = not_repeated(known, replies[0]) if replies else None
         self._ahead.extend([Foreseen(operations[0], wrong, None)] if wrong else in_a_row(runs, replies))
+
+    def _lines_in_a_row(
+        self, path: Sequence[str], runs: Sequence[tuple[Operation, ...]]
+    ) -> tuple[list[bytes], list[int]]:
+        """A message a run, the first one with the path before it, and how many answers each is due."""
+        texts = [[operation_text(operation) for operation in run] for run in runs]
+        lines = [self._run_line((*path, *texts[0])), *map(apply_line, texts[1:])]
+        return lines, [len(path) + len(runs[0]), *map(len, runs[1:])]
 
     def _run(self, trail: Trail, texts: Sequence[str]) -> Reply:
         """A fresh instance, brought here and asked this; FarError also when it no longer answers on the way as it did."""
@@ -192,8 +209,10 @@ def outcome(answer: Outcome | Raised) -> Outcome:
     return answer
 
 
-def not_repeated(known: Sequence[Outcome | Raised | None], reply: Reply) -> Raised | None:
-    """What the reply answers otherwise than before; None when a fresh instance repeats what another one did."""
+def not_repeated(known: Sequence[Outcome | Raised | None], reply: Reply | Raised) -> Raised | None:
+    """What the reply answers otherwise than before; None when a fresh instance repeats what another one did, or is lost."""
+    if isinstance(reply, Raised):
+        return None
     for number, (before, now) in enumerate(zip(known, reply.answers, strict=False), start=1):
         if before != now:
             said = [short_answer(answer) for answer in (before, now)]
@@ -219,10 +238,12 @@ def messages_of(operations: Sequence[Operation]) -> list[tuple[Operation, ...]]:
     return messages
 
 
-def in_a_row(runs: Sequence[tuple[Operation, ...]], replies: Sequence[Reply]) -> list[Foreseen]:
-    """The operations that were answered, each group's state with its last one."""
-    ahead = []
+def in_a_row(runs: Sequence[tuple[Operation, ...]], replies: Sequence[Reply | Raised]) -> list[Foreseen]:
+    """The operations that were answered, each group's state with its last one, and the one over which the child was lost."""
+    ahead: list[Foreseen] = []
     for run, reply in zip(runs, replies, strict=False):
+        if isinstance(reply, Raised):
+            return [*ahead, Foreseen(run[0], reply, None)]
         answers = reply.answers[-len(run) :]
         for operation, answer in zip(run, answers, strict=True):
             ahead.append(Foreseen(operation, answer, None))

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 from rich.text import Text
 
-from impl.command import EPILOG, console, write_atomically
+from impl.command import EPILOG, check_place, console, write_atomically
 from impl.exit_codes import ExitCode
 from verify.remote.choice import TargetOptions, command_target, target_options
 from verify.show import verdict
@@ -32,10 +32,12 @@ def show_witness(
     """
     if bool(steps) + last + every > 1:
         raise click.UsageError("--step, --last and --all exclude each other.")
+    if html_path is not None:
+        check_place(html_path)
     out = console()
     witness = load(file)
     with command_target(target) as choice:
-        walkthrough = walk(witness, choice.factory, click.format_filename(file))
+        walkthrough = walk(witness, choice.factory, click.format_filename(file), options=choice.spelling.options)
     kept = [step.number for step in walkthrough.steps]
     missing = [number for number in steps if number not in kept]
     if missing:

@@ -1,6 +1,6 @@
 """A walkthrough as one HTML page that needs nothing else: no network, no other file. Data only, as in show.py.
 
-The page is verify/show_page/page.html with its style, its script and the data put in. The script builds everything from the
+The page is verify/view/show_page/page.html with its style, its script and the data put in. The script builds everything from the
 data as text, so nothing in a witness or in a target's words can become markup.
 """
 

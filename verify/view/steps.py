@@ -135,7 +135,8 @@ class Walkthrough:
     """A witness on a target: the steps up to the first difference or the end.
 
     `calls` are all operations of the witness and `not_run` those after the difference. `applied` counts what the target was
-    asked for. Of a long witness `steps` has the last ones; their numbers say which. `saved_for` are the witness's own rules.
+    asked for. Of a long witness `steps` has the last ones; their numbers say which. `saved_for` are the witness's own rules, and
+    `options` name the target on a command line, with a space before them.
     """
 
     target: str
@@ -147,6 +148,7 @@ class Walkthrough:
     not_run: tuple[str, ...]
     steps: tuple[Step, ...]
     applied: int
+    options: str = ""
 
     @property
     def last(self) -> Step:

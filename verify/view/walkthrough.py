@@ -59,11 +59,12 @@ def walk(
     source: str = "",
     spell: Callable[[Operation], str] = call,
     most_steps: int = MOST_STEPS,
+    options: str = "",
 ) -> Walkthrough:
     """Replay the witness in lockstep until the first difference or the end, and say what every step shows.
 
-    `source` is where the witness lies and `spell` how an operation reads as a call. Of a longer run the last `most_steps`
-    steps are kept.
+    `source` is where the witness lies, `spell` how an operation reads as a call, and `options` how a command line names the
+    target. Of a longer run the last `most_steps` steps are kept.
     """
     calls = tuple(spell(operation) for operation in witness.operations)
     target = Overheard(factory(witness.pages, witness.page_size))
@@ -90,6 +91,7 @@ def walk(
         calls[reached:],
         tuple(film.steps),
         applied,
+        options,
     )
 
 

@@ -284,7 +284,7 @@ function begin() {
   place("steps").append(...steps.map(stepButton), ...notRun);
   place("calls").value = data.calls.join("\n");
   place("calls").rows = Math.min(16, Math.max(3, data.calls.length));
-  place("replay").textContent = `Replay it: python -m verify replay ${data.source}`;
+  place("replay").textContent = `Replay it: python -m verify replay ${data.source}${data.options}`;
   place("slider").min = first;
   place("slider").max = last;
   place("back").addEventListener("click", () => go(shown - 1));
