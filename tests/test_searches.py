@@ -13,7 +13,9 @@ from verify.induction import induction
 from verify.lockstep import replay
 from verify.machines import search_at_random
 from verify.show import failure_text
-from verify.target import Capabilities
+from verify.situations import possible
+from verify.summary import situation_lines
+from verify.target import ALL_OPERATIONS, Capabilities
 from verify.targets.shipped import ShippedCache
 from verify.witness_files import load
 
@@ -163,3 +165,8 @@ def test_a_place_that_cannot_be_written_costs_the_witness_and_not_the_report(tmp
     assert report.witness is None
     assert "cannot be written" in report.title
     assert "PT-LEAK" in failure_text(report)
+
+
+def test_only_what_a_target_can_come_into_is_said_to_be_missed() -> None:
+    able = possible(Capabilities("no fork, no trim", ALL_OPERATIONS - {Fork, Trim}))
+    assert situation_lines({"full pool": 2}, able)[-1] == "  never met: refused k-row append, id used again"

@@ -24,6 +24,7 @@ from verify.refinement import Difference
 from verify.remote.choice import OURS, Choice, TargetOptions, command_target, target_options
 from verify.remote.new_target import new_target
 from verify.show import FailureReport, facts_table, render_failure, verdict
+from verify.situations import possible
 from verify.summary import exploration_table, random_lines, situation_lines
 from verify.targets.shipped import ShippedCache
 from verify.targets.shipped_incremental import ShippedIncremental
@@ -113,7 +114,8 @@ def explore(
         found = search.found
         out.print(exploration_table([found]))
         rate = found.transitions / max(found.seconds, 1e-9)
-        lines = [f"{rate:,.0f} transitions a second", *situation_lines(found.situations), *choice.lines()]
+        met = situation_lines(found.situations, possible(choice.capabilities))
+        lines = [f"{rate:,.0f} transitions a second", *met, *choice.lines()]
         out.print(*lines, sep="\n", highlight=False, soft_wrap=True)
         if found.complete:
             return verdict(out, "complete within the scope, no difference", ExitCode.PASS)
@@ -144,6 +146,7 @@ def fuzz(seed: int, minutes: float, target: TargetOptions) -> int:
     total = Tally(seed=seed)
     batch, tally = seed, Tally(seed=seed)
     with command_target(target) as choice:
+        able = possible(choice.capabilities)
         with activity(out) as bar:
             task = bar.add_task("fuzz")
             try:
@@ -162,13 +165,13 @@ def fuzz(seed: int, minutes: float, target: TargetOptions) -> int:
             except (KeyboardInterrupt, StepsExhausted) as end:
                 bar.stop()
                 total.add(tally)
-                out.print(*random_lines(total), *choice.lines(), sep="\n", highlight=False, soft_wrap=True)
+                out.print(*random_lines(total, able), *choice.lines(), sep="\n", highlight=False, soft_wrap=True)
                 why = "interrupted" if isinstance(end, KeyboardInterrupt) else f"{end},"
                 out.print(f"verdict: unknown, {why} during the batch of seed {batch}", highlight=False)
                 if isinstance(end, KeyboardInterrupt):
                     raise
                 return ExitCode.UNKNOWN
-        out.print(*random_lines(total), *choice.lines(), sep="\n", highlight=False, soft_wrap=True)
+        out.print(*random_lines(total, able), *choice.lines(), sep="\n", highlight=False, soft_wrap=True)
         if total.failure is None:
             return verdict(out, f"no difference found at random, seeds {seed} to {batch - 1}", ExitCode.PASS)
         smallest = shrunk(total.failure.operations, total.pages, total.page_size, choice.factory)

@@ -14,6 +14,7 @@ from verify.bounds import FAR_SCOPES, PROFILES, Profile
 from verify.hypothesis_profile import load_profile
 from verify.remote.children import BrokenTargetError
 from verify.remote.choice import OPTIONS, Choice, TargetOptions, WrongOptionsError, chosen, positive_integer
+from verify.situations import possible
 from verify.summary import Summary, render_summary
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -54,7 +55,8 @@ def pytest_configure(config: pytest.Config) -> None:
         raise pytest.UsageError(str(error)) from None
     config.add_cleanup(running.close)
     config.stash[CHOICE] = choice
-    config.stash[SUMMARY] = Summary(PROFILES[config.getoption("--profile")], tuple(choice.lines()))
+    profile, able = PROFILES[config.getoption("--profile")], possible(choice.capabilities)
+    config.stash[SUMMARY] = Summary(profile, tuple(choice.lines()), able)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

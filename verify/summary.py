@@ -20,11 +20,13 @@ from verify.situations import SITUATIONS
 class Summary:
     """What the searches of one run covered.
 
-    `target` says what was checked instead of the cache that ships; `deselected` counts the tests that are of that cache alone.
+    `target` says what was checked instead of the cache that ships, `situations` what it can come into; `deselected` counts the
+    tests that are of that cache alone.
     """
 
     profile: Profile
     target: tuple[str, ...] = ()
+    situations: tuple[str, ...] = SITUATIONS
     deselected: int = 0
     explorations: list[Exploration] = field(default_factory=list)
     inductions: list[Induction] = field(default_factory=list)
@@ -47,7 +49,7 @@ def render_summary(summary: Summary, width: int) -> str:
         if summary.inductions:
             console.print(induction_table(summary.inductions))
         for tally in summary.tallies:
-            console.print(*random_lines(tally), sep="\n")
+            console.print(*random_lines(tally, summary.situations), sep="\n")
         for found in summary.host_tallies:
             console.print(*host_lines(found), sep="\n")
         if summary.logit_errors:
@@ -107,14 +109,14 @@ def logit_error_table(errors: list[LogitError]) -> Table:
     return table
 
 
-def random_lines(tally: Tally) -> list[str]:
-    """What a random search did, in four lines."""
+def random_lines(tally: Tally, of: Sequence[str] = SITUATIONS) -> list[str]:
+    """What a random search did, in four lines; `of` are the situations that the target can come into."""
     seed = "derandomized, the same examples every time" if tally.seed is None else f"seed {tally.seed}"
     return [
         f"random search ({seed}): {tally.examples:,} examples, {tally.steps:,} operations",
         "  operations: " + counted(dict(tally.operations)),
         "  refusals: " + counted(dict(tally.refusals)),
-        *situation_lines(tally.situations),
+        *situation_lines(tally.situations, of),
     ]
 
 
@@ -129,7 +131,7 @@ def host_lines(tally: HostTally) -> list[str]:
 
 
 def situation_lines(met: Mapping[str, int], of: Sequence[str] = SITUATIONS) -> list[str]:
-    """How often each situation was met, and which never."""
+    """How often each of these situations was met, and which never."""
     missed = [name for name in of if not met.get(name)]
     lines = ["  situations: " + counted({name: met[name] for name in of if met.get(name)})]
     return lines + ([f"  never met: {', '.join(missed)}"] if missed else [])
