@@ -11,6 +11,7 @@ import pytest
 import impl
 import spec
 from verify.bounds import FAR_SCOPES, PROFILES, Profile
+from verify.contracts.backend import BACKENDS
 from verify.hypothesis_profile import load_profile
 from verify.remote.children import BrokenTargetError
 from verify.remote.choice import OPTIONS, Choice, TargetOptions, WrongOptionsError, chosen, positive_integer
@@ -31,6 +32,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         type=positive_integer,
         default=os.cpu_count() or 1,
         help="processes of an exhaustive search (all cores)",
+    )
+    group.addoption(
+        "--backend", choices=BACKENDS, default=BACKENDS[0], help="what finds examples for the contracts' properties"
     )
     for option in OPTIONS:
         group.addoption(option.flag, type=option.kind, metavar=option.metavar, help=option.help)
