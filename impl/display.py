@@ -28,10 +28,10 @@ JSON_OPTION = click.option(
 
 
 def table(title: str, headings: str, rows: Iterable[Sequence[str]]) -> Table:
-    """A table of plain text; `headings` are separated by "|"."""
-    shown = Table(title=title, title_justify="left", title_style="bold", box=SIMPLE_HEAD)
-    for heading in headings.split("|"):
-        shown.add_column(heading)
+    """A table of plain text; `headings` are separated by "|". A narrow terminal folds all columns but the first."""
+    shown = Table(title=title or None, title_justify="left", title_style="bold", box=SIMPLE_HEAD)
+    for number, heading in enumerate(headings.split("|")):
+        shown.add_column(heading, no_wrap=number == 0, overflow="fold")
     for row in rows:
         shown.add_row(*(Text(cell) for cell in row))
     return shown

@@ -38,16 +38,14 @@ def names() -> tuple[str, ...]:
 
 def float_model(name: str) -> FloatModel:
     """What the standard model is quantised from. Raises CommandError for another name."""
-    if name not in _SOURCES:
-        raise CommandError(f"no model is called {name}; there are {', '.join(_SOURCES)}", ExitCode.USAGE)
+    _check_name(name)
     return _SOURCES[name]()
 
 
 @cache
 def load(name: str) -> IntegerModel:
     """The standard model as it is kept, the same object every time. Raises CommandError, for another name too."""
-    if name not in _SOURCES:
-        raise CommandError(f"no model is called {name}; there are {', '.join(_SOURCES)}", ExitCode.USAGE)
+    _check_name(name)
     return read(_path(name))
 
 
@@ -93,6 +91,11 @@ def write_all() -> None:
         write_atomically(FOLDER / name, text)
     load.cache_clear()
     exp_table.cache_clear()
+
+
+def _check_name(name: str) -> None:
+    if name not in _SOURCES:
+        raise CommandError(f"no model is called {name}; there are {', '.join(_SOURCES)}", ExitCode.USAGE)
 
 
 def _files() -> dict[str, str]:

@@ -1,15 +1,14 @@
 """`python -m impl models`: the models that are checked in, and whether they are what their float models give."""
 
 import click
-from rich.box import SIMPLE_HEAD
-from rich.table import Table
 
 from impl import model_files
 from impl.command import EPILOG, console
+from impl.display import table
 from impl.exit_codes import ExitCode
 from impl.integer_model import IntegerModel, Requantiser
 
-COLUMNS = ("model", "width", "q", "k", "v", "y", "residual", "exponent", "logit scale")
+HEADINGS = "model|width|q|k|v|y|residual|exponent|logit scale"
 
 
 @click.command(epilog=EPILOG)
@@ -38,12 +37,7 @@ def models(check: bool, write: bool) -> ExitCode:
         files = len(model_files.names()) + 1
         out.print(f"verdict: {'fail' if differences else 'pass'}, {files} files in impl/models/")
         return ExitCode.FAIL if differences else ExitCode.PASS
-    table = Table(box=SIMPLE_HEAD)
-    for column in COLUMNS:
-        table.add_column(column, no_wrap=column == "model", overflow="fold")
-    for name in model_files.names():
-        table.add_row(*_cells(model_files.load(name)))
-    out.print(table)
+    out.print(table("", HEADINGS, (_cells(model_files.load(name)) for name in model_files.names())))
     return ExitCode.PASS
 
 

@@ -295,7 +295,7 @@ class PageTable:
         source = table.last
         (destination,) = self._take(1)
         self._drop(source)
-        table.pages[-1] = table.last = destination
+        table.pages[-1] = destination
         return Copy(source, destination)
 
 

@@ -38,7 +38,7 @@ ABLATIONS = (
 
 STORIES: Mapping[str, tuple[str, str]] = {
     "10": ("PT-PAGES", "A page that ends where the trim does is kept: one page too many, within the slack of a bound."),
-    "13": ("DEC-ERROR", "One row too many in the window changes the logits by less than a tolerance of 15 %."),
+    "13": ("DEC-ERROR", "One row too many in the window changes the logits by less than 15 % in the mean."),
     "18": ("WIN-4", "A page is kept for one step too many, within the slack of a bound."),
 }
 """Survivor -> the left-out rule that shows it best, and why no other sees it."""

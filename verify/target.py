@@ -6,10 +6,13 @@ implementation really does: it never repairs, guesses or hides, and it asks the 
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol, Self, get_args
+from typing import ParamSpec, Protocol, Self, TypeVar, get_args
 
 from spec.operations import Fork, New, Operation, Outcome
 from spec.page_table import State
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 ALL_OPERATIONS: frozenset[type[Operation]] = frozenset(get_args(Operation))
 COUNTS, FREE = "counts", "the free list"
@@ -152,28 +155,26 @@ class FarError(Exception):
         self.raised = raised
 
 
-def attempt(target: Target, operation: Operation) -> Outcome | Raised:
-    """What the target answers, an exception included; a MemoryError passes, since it is the process's and not the answer's."""
+def answered(call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T | Raised:
+    """What the call returns, an exception included; a MemoryError passes, since it is the process's and not the answer's."""
     try:
-        return target.apply(operation)
+        return call(*args, **kwargs)
     except MemoryError:
         raise
     except FarError as error:
         return error.raised
     except Exception as error:
         return Raised(type(error).__name__, str(error))
+
+
+def attempt(target: Target, operation: Operation) -> Outcome | Raised:
+    """What the target answers, an exception included."""
+    return answered(target.apply, operation)
 
 
 def look(target: Target) -> Snapshot | Raised:
     """What the target shows, an exception included."""
-    try:
-        return target.observe()
-    except MemoryError:
-        raise
-    except FarError as error:
-        return error.raised
-    except Exception as error:
-        return Raised(type(error).__name__, str(error))
+    return answered(target.observe)
 
 
 def offers(target: Target, operation: Operation, state: State) -> bool:

@@ -4,7 +4,6 @@ A block table stands here for the number of its pages alone, and notes which of 
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, cast
 
 from impl import page_table
@@ -14,6 +13,7 @@ from spec.operations import Operation, Outcome, Read, Refused, Trim, Truncate
 from spec.page_table import Request, State, pages_for, step
 from verify.contracts.division import at
 from verify.contracts.id_target import IdTarget, decided, some_rows
+from verify.contracts.shape import Shape
 
 
 class Part:
@@ -57,42 +57,10 @@ class PageCount:
     fromlist = extend
 
 
-@dataclass(frozen=True, slots=True)
-class Long:
-    """A request of any length: `held` pages, `dropped` ones behind `sink_pages`, `room` for rows in its last page."""
+class Long(Shape):
+    """A request of any length."""
 
-    page_size: int
-    held: int
-    dropped: int
-    room: int
-    sink_pages: int
-    spare: int
-
-    @property
-    def length(self) -> int:
-        """Rows of the request."""
-        return (self.dropped + self.held) * self.page_size - self.room
-
-    @property
-    def sinks(self) -> int:
-        """Rows that trim never releases."""
-        return self.sink_pages * self.page_size - self.spare
-
-    def valid(self) -> bool:
-        """The invariants, in one formula."""
-        size = self.page_size
-        return (
-            (size >= 1)
-            & (self.held >= 0)
-            & (self.dropped >= 0)
-            & (self.room >= 0)
-            & (self.room < size)
-            & (self.spare >= 0)
-            & (self.spare < size)
-            & (self.length >= 0)
-            & (self.sinks >= 0)
-            & ((self.dropped == 0) | ((self.sink_pages + self.dropped) * size <= self.length))
-        )
+    __slots__ = ()
 
     def divides(self, page: int, offset: int) -> bool:
         """Row page * P + offset lies there, which is no condition: division.py confirms it of every row."""
@@ -145,7 +113,7 @@ def located_rows_lie_where_they_were_written(request: Long, page: int, offset: i
 
     pre: request.page_size >= 1 and 0 <= offset < request.page_size
     pre: request.divides(page, offset)
-    pre: request.valid()
+    pre: request.sound()
     post: _[0] == _[1]
     """
     size, lo = request.page_size, page * request.page_size + offset
@@ -169,7 +137,7 @@ def located_rows_lie_where_they_were_written(request: Long, page: int, offset: i
 def a_cut_keeps_the_oracles_pages(request: Long, pages: int, missing: int) -> object:
     """Truncation leaves a table of any length with the oracle's number of pages, held and released.
 
-    pre: request.valid() and 0 <= missing < request.page_size
+    pre: request.sound() and 0 <= missing < request.page_size
     post: _[0] == _[1]
     """
     length = pages * request.page_size - missing
@@ -181,7 +149,7 @@ def a_cut_keeps_the_oracles_pages(request: Long, pages: int, missing: int) -> ob
 def a_trim_of_any_length_releases_the_oracles_pages(request: Long, pages: int, offset: int) -> object:
     """A trim leaves a table of any length with the oracle's number of pages; the table counts them one by one.
 
-    pre: request.valid() and 0 <= offset < request.page_size
+    pre: request.sound() and 0 <= offset < request.page_size
     post: _[0] == _[1]
     """
     table = request.table()

@@ -12,60 +12,28 @@ from impl import page_table
 from spec.operations import Accepted, Operation, Outcome, Refused
 from spec.page_table import Request, State, step
 from verify.contracts.id_target import IdTarget, some_rows
+from verify.contracts.shape import Shape
 
 POOL = 3
 MANY = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Planted:
+class Planted(Shape):
     """Request 0 holds pages 0 .. held-1, others hold the next `foreign` ones, and the rest is free.
 
-    Its page p has `others_p` owners besides it, a foreign one so many besides its first. Its last page has `room` for more
-    rows, the last page of sinks `spare` rows that are none, and `dropped` pages are released behind `sink_pages`.
+    Its page p has `others_p` owners besides it, a foreign one so many besides its first.
     """
 
-    page_size: int
-    held: int
     foreign: int
     others_0: int
     others_1: int
     others_2: int
-    room: int
-    spare: int
-    sink_pages: int
-    dropped: int
-
-    @property
-    def length(self) -> int:
-        """Rows of the request."""
-        return (self.dropped + self.held) * self.page_size - self.room
-
-    @property
-    def sinks(self) -> int:
-        """Rows that trim never releases."""
-        return self.sink_pages * self.page_size - self.spare
 
     def valid(self) -> bool:
-        """The invariants; one formula, so that the solver meets it once."""
-        size = self.page_size
-        return (
-            (size >= 1)
-            & (self.held >= 0)
-            & (self.foreign >= 0)
-            & (self.held + self.foreign <= POOL)
-            & (self.others_0 >= 0)
-            & (self.others_1 >= 0)
-            & (self.others_2 >= 0)
-            & (self.room >= 0)
-            & (self.room < size)
-            & (self.spare >= 0)
-            & (self.spare < size)
-            & (self.length >= 0)
-            & (self.sinks >= 0)
-            & (self.dropped >= 0)
-            & ((self.dropped == 0) | ((self.sink_pages + self.dropped) * size <= self.length))
-        )
+        """The invariants of the request and of the pool."""
+        owners = (self.others_0 >= 0) & (self.others_1 >= 0) & (self.others_2 >= 0)
+        return self.sound() & (self.foreign >= 0) & (self.held + self.foreign <= POOL) & owners
 
 
 class Owners(Mapping[int, int]):

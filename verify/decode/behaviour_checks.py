@@ -14,10 +14,10 @@ from impl.tiny_lm import VOCABULARY, FloatModel
 from verify.decode.float_checks import Generate
 from verify.decode.hostile_models import uniform, without_values
 from verify.decode.integer_checks import MakeInteger
-from verify.decode.oracle import Found, answer
+from verify.decode.oracle import Found
 from verify.decode.plain import plain_decode
 from verify.refinement import Difference
-from verify.target import Raised
+from verify.target import Raised, answered
 
 MEAN_ERROR, STEP_ERROR = 0.04, 0.15
 """Relative L2 error of the logits: of a model and window in the mean, and at any step."""
@@ -86,7 +86,7 @@ def check_rule(
     taken = 0
     for start in starts:
         due = following(start, steps)
-        shown = answer(integer_tokens, model, start, steps, window, sinks, make)
+        shown = answered(integer_tokens, model, start, steps, window, sinks, make)
         taken += steps
         if shown != due:
             differences.append(
@@ -107,7 +107,7 @@ def check_float_rule(
     taken = 0
     for start in starts:
         due = [start, *following(start, steps)]
-        said = answer(run, model, start, steps, window, 0)
+        said = answered(run, model, start, steps, window, 0)
         shown = said if isinstance(said, Raised) else list(said.tokens)
         taken += steps
         if shown != due:
@@ -131,7 +131,7 @@ def check_knocked_out(
     taken = 0
     for start in starts:
         for knocked_out in (without_values(model), *([uniform(model)] if window != 1 else [])):
-            shown = answer(integer_tokens, knocked_out, start, steps, window, 0, make)
+            shown = answered(integer_tokens, knocked_out, start, steps, window, 0, make)
             taken += steps
             if isinstance(shown, Raised) or shown == following(start, steps):
                 due = f"{knocked_out.name}, W={window}, from {start}: some other token within {steps} steps"

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from impl.float_reference import FloatDecoder, Generation, generate
 from impl.tiny_lm import FloatModel
 from spec.attention import logits, next_token
-from verify.decode.oracle import Found, answer, tensors
+from verify.decode.oracle import Found, tensors
 from verify.refinement import Difference
-from verify.target import Raised
+from verify.target import Raised, answered
 
 FLOAT_TOLERANCE = 1e-9
 """Two orders of summation differ by far less, one row more or fewer by far more."""
@@ -44,12 +44,12 @@ def check_float_steps(
     model: FloatModel, tokens: Sequence[int], window: int | None, sinks: int = 0, make: MakeFloat = FloatDecoder
 ) -> Found:
     """Every step of the cached decode is its recomputation from the token ids (DEC-FLOAT)."""
-    decoder = answer(make, model, window, sinks)
+    decoder = answered(make, model, window, sinks)
     if isinstance(decoder, Raised):
         return [Difference("DEC-FLOAT", f"{model.name} decodes under W={window}, S={sinks}", f"{decoder}")], 0
     differences: list[Difference] = []
     for step in range(1, len(tokens) + 1):
-        said = answer(decoder.step, tokens[step - 1])
+        said = answered(decoder.step, tokens[step - 1])
         where = f"{model.name}, W={window}, S={sinks}, tokens {list(tokens[:step])}"
         expected = logits(tensors(model), tokens[:step], window, sinks)
         differences += logit_differences("DEC-FLOAT", expected, said, FLOAT_TOLERANCE, where)
@@ -61,7 +61,7 @@ def check_generation(
 ) -> Found:
     """A greedy decode feeds itself the lowest of its largest logits, and each step is its recomputation (DEC-FLOAT)."""
     where = f"{model.name}, W={window}, S={sinks}, {steps} steps from {start}"
-    said = answer(run, model, start, steps, window, sinks)
+    said = answered(run, model, start, steps, window, sinks)
     if isinstance(said, Raised):
         return [Difference("DEC-FLOAT", f"{where}: {steps} steps", f"{said}")], 0
     tokens = said.tokens
@@ -92,7 +92,7 @@ def check_refused_floats(model: FloatModel, make: MakeFloat = FloatDecoder) -> F
     )
     differences = []
     for window, sinks, token in cases:
-        said = answer(run_float, make, model, [token], window, sinks)
+        said = answered(run_float, make, model, [token], window, sinks)
         if not (isinstance(said, Raised) and said.kind == ValueError.__name__):
             where = f"{model.name}, W={window}, S={sinks}, token {token}"
             differences.append(Difference("DEC-FLOAT", f"{where}: ValueError", f"{said}"))
@@ -105,7 +105,7 @@ def check_full_attention(model: FloatModel, tokens: Sequence[int], make: MakeFlo
     expected = [logits(tensors(model), tokens[:step], None) for step in range(1, whole + 1)]
     differences: list[Difference] = []
     for window, sinks in ((whole, 0), (whole, whole - 1), (whole + 1, 0), (None, 0)):
-        said = answer(run_float, make, model, tokens, window, sinks)
+        said = answered(run_float, make, model, tokens, window, sinks)
         for step, full in enumerate(expected, start=1):
             shown = said if isinstance(said, Raised) else said[step - 1]
             where = f"{model.name}, W={window}, S={sinks}, step {step} of {whole}"
@@ -116,7 +116,7 @@ def check_full_attention(model: FloatModel, tokens: Sequence[int], make: MakeFlo
 def check_short_window(model: FloatModel, tokens: Sequence[int], make: MakeFloat = FloatDecoder) -> Found:
     """A short window changes a logit of a random model, and nothing before it slides (DEC-FULL)."""
     where = f"{model.name}, W={SHORT_WINDOW}, tokens {list(tokens)}"
-    short, full = (answer(run_float, make, model, tokens, window, 0) for window in (SHORT_WINDOW, None))
+    short, full = (answered(run_float, make, model, tokens, window, 0) for window in (SHORT_WINDOW, None))
     if isinstance(short, Raised) or isinstance(full, Raised):
         return [Difference("DEC-FULL", f"{where}: logits", f"{short if isinstance(short, Raised) else full}")], 0
     apart = [float(np.abs(one - other).max()) for one, other in zip(short, full, strict=True)]

@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 from impl.decoder import Context, ContextTooLongError, Decoder, IntegerDecoder, Step
 from impl.integer_model import IntegerModel
 from spec import decode as oracle
-from verify.decode.oracle import Found, answer, parameters
+from verify.decode.oracle import Found, parameters
 from verify.decode.plain import plain_decode
 from verify.refinement import Difference
-from verify.target import Raised
+from verify.target import Raised, answered
 
 MakeInteger = Callable[[IntegerModel], Decoder]
 
@@ -30,7 +30,7 @@ def check_integer_decode(
     """
     given = parameters(model)
     where = f"{model.name}, W={window}, S={sinks}, from {list(tokens)}"
-    taken = answer(lambda: plain_decode(make(model), tokens, steps, window, sinks))
+    taken = answered(lambda: plain_decode(make(model), tokens, steps, window, sinks))
     if isinstance(taken, Raised):
         return [Difference("DEC-INT", f"{where}: {steps} steps", f"raised {taken.kind}: {taken.message}")], 0
     differences: list[Difference] = []
@@ -46,7 +46,7 @@ def check_integer_decode(
 def check_integer_step(model: IntegerModel, token: int, past: Context, make: MakeInteger = IntegerDecoder) -> Found:
     """One step over any rows, those that no token has included, is the definition's (DEC-INT)."""
     expected = oracle.step_from_rows(parameters(model), token, past.keys, past.values)
-    said = answer(lambda: make(model).step(token, past))
+    said = answered(lambda: make(model).step(token, past))
     at = f"{model.name}, token {token} over {len(past.keys)} rows"
     return step_differences("DEC-INT", expected, said, at), 1
 
@@ -59,13 +59,13 @@ def check_row_order(
     make: MakeInteger = IntegerDecoder,
 ) -> Found:
     """Whatever the order of its past rows, a step is the same (DEC-ORDER)."""
-    decoder = answer(make, model)
-    first = decoder if isinstance(decoder, Raised) else answer(decoder.step, token, past)
+    decoder = answered(make, model)
+    first = decoder if isinstance(decoder, Raised) else answered(decoder.step, token, past)
     if isinstance(first, Raised) or isinstance(decoder, Raised):
         return [Difference("DEC-ORDER", f"{model.name}: a step", f"{first}")], 0
     differences: list[Difference] = []
     for order in orders:
-        said = answer(decoder.step, token, Context(past.keys[order], past.values[order]))
+        said = answered(decoder.step, token, Context(past.keys[order], past.values[order]))
         where = f"{model.name}, token {token}, {len(order)} rows in the order {order.tolist()}"
         differences += step_differences("DEC-ORDER", first, said, where)
     return differences, 1 + len(orders)

@@ -12,9 +12,9 @@ from impl.tiny_lm import VOCABULARY, FloatModel
 from spec.decode import Parameters
 from spec.numerics import exp_table, multiplier
 from spec.scales import quantised
-from verify.decode.oracle import Found, answer, tensors
+from verify.decode.oracle import Found, tensors
 from verify.refinement import Difference
-from verify.target import Raised
+from verify.target import Raised, answered
 
 TENSORS = ("embedding", "query", "key", "value", "output", "unembedding")
 PROJECTIONS = ("query", "key", "value", "output")
@@ -31,8 +31,8 @@ def check_quantised(model: FloatModel, kept: IntegerModel | None = None) -> Foun
 
     A model that has none must be refused with ModelError.
     """
-    expected = answer(quantised, tensors(model))
-    said = answer(quantise, model) if kept is None else kept
+    expected = answered(quantised, tensors(model))
+    said = answered(quantise, model) if kept is None else kept
     if isinstance(expected, Raised):
         refused = isinstance(said, Raised) and said.kind == ModelError.__name__
         shown = f"{said}" if isinstance(said, Raised) else "a model"
@@ -68,7 +68,7 @@ def check_multipliers(reals: Sequence[float], make: Callable[[str, float], Requa
     """The multiplier of every real is the nearest of its size, and one whose shift does not fit is refused (DEC-MODEL)."""
     differences = []
     for real in reals:
-        expected, said = answer(multiplier, real), answer(make, "checked", real)
+        expected, said = answered(multiplier, real), answered(make, "checked", real)
         if isinstance(expected, Raised):
             if not (isinstance(said, Raised) and said.kind == ModelError.__name__):
                 differences.append(Difference("DEC-MODEL", f"multiplier of {real!r}: ModelError", f"{said}"))
@@ -83,7 +83,7 @@ def check_exp_table(table: Sequence[int]) -> Found:
     if list(table) != exp_table().tolist():
         differences.append(Difference("DEC-MODEL", f"exponentials {exp_table().tolist()}", f"{list(table)}"))
     for index, due in EXP_TABLE_FIGURES.items():
-        shown = answer(table.__getitem__, index)
+        shown = answered(table.__getitem__, index)
         if shown != due:
             differences.append(Difference("DEC-MODEL", f"exponential {index} is {due}", f"{shown}"))
     return differences, len(EXP_TABLE_FIGURES)

@@ -1,7 +1,6 @@
 """The implementation's models as the definitions take them: the same numbers under their names, copied, nothing recomputed."""
 
-from collections.abc import Callable, Iterable
-from typing import ParamSpec, TypeVar
+from collections.abc import Iterable
 
 from impl.integer_model import IntegerModel
 from impl.tiny_lm import FloatModel
@@ -9,10 +8,6 @@ from spec.attention import Tensors
 from spec.decode import Multipliers, Parameters
 from spec.numerics import Multiplier
 from verify.refinement import Difference
-from verify.target import Raised
-
-P = ParamSpec("P")
-T = TypeVar("T")
 
 Found = tuple[list[Difference], int]
 """What a check of the decode step returns: every difference, and the steps that it held against a definition."""
@@ -45,16 +40,6 @@ def parameters(model: IntegerModel) -> Parameters:
         exponent=Multiplier(*model.exponent),
         logit_scale=model.scales.logit_scale,
     )
-
-
-def answer(call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T | Raised:
-    """What the call returns, an exception included; a MemoryError passes, since it is the process's and not the answer's."""
-    try:
-        return call(*args, **kwargs)
-    except MemoryError:
-        raise
-    except Exception as error:
-        return Raised(type(error).__name__, str(error))
 
 
 def gathered(found: Iterable[Found]) -> Found:

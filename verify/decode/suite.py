@@ -46,11 +46,12 @@ from verify.decode.model_checks import (
     check_random_model,
     check_structured_model,
 )
-from verify.decode.oracle import Found, answer
+from verify.decode.oracle import Found
 from verify.decode.window_checks import check_refused_windows, check_window
 from verify.refinement import Difference
 from verify.stage import StageResult
 from verify.suite import said, spend
+from verify.target import answered
 
 Parts = Iterator[Found]
 
@@ -159,7 +160,7 @@ def model_parts() -> Parts:
 def behaviour_parts(make: MakeInteger = IntegerDecoder, run: Generate = generate) -> Parts:
     """Whole decodes: the logit error of one model and window, and the structured rule with and without its attention."""
     model = tiny_lm.random(1, 16)
-    yield check_logit_error(answer(measured, model, load(model.name), 4, (3,), 8, make, run))
+    yield check_logit_error(answered(measured, model, load(model.name), 4, (3,), 8, make, run))
     structured = load("structured-16")
     for window in (None, 1, 4):
         yield check_rule(structured, window, (0,), CYCLE, 0, make)

@@ -4,9 +4,9 @@ from collections.abc import Iterable
 
 from impl import window as host
 from spec import window as oracle
-from verify.decode.oracle import Found, answer
+from verify.decode.oracle import Found
 from verify.refinement import Difference
-from verify.target import Raised
+from verify.target import Raised, answered
 
 BAD_ARGUMENTS: tuple[tuple[int, int | None, int], ...] = (
     (0, None, 0),
@@ -26,18 +26,18 @@ def check_window(window: int | None, sinks: int, steps: Iterable[int]) -> Found:
     for step in steps:
         given = (sinks,) if sinks else ()
         cases: tuple[tuple[str, str, object, object], ...] = (
-            ("WIN-1", "context", oracle.context(step, window), answer(host.context, step, window)),
+            ("WIN-1", "context", oracle.context(step, window), answered(host.context, step, window)),
             (
                 "WIN-6" if sinks else "WIN-2",
                 "rows",
                 oracle.rows_read(step, window, sinks),
-                answer(host.gather_ranges, step, window, *given),
+                answered(host.gather_ranges, step, window, *given),
             ),
             (
                 "WIN-6" if sinks else "WIN-3",
                 "trim",
                 oracle.keep_from(step, window, sinks),
-                answer(host.keep_from, step, window, *given),
+                answered(host.keep_from, step, window, *given),
             ),
         )
         for rule, what, due, shown in cases:
@@ -52,9 +52,9 @@ def check_refused_windows() -> Found:
     differences: list[Difference] = []
     asked = 0
     for step, window, sinks in BAD_ARGUMENTS:
-        answers = [answer(host.gather_ranges, step, window, sinks), answer(host.keep_from, step, window, sinks)]
+        answers = [answered(host.gather_ranges, step, window, sinks), answered(host.keep_from, step, window, sinks)]
         if not sinks:
-            answers.append(answer(host.context, step, window))
+            answers.append(answered(host.context, step, window))
         for said in answers:
             if not (isinstance(said, Raised) and said.kind == ValueError.__name__):
                 arguments = f"step {step}, W={window}, S={sinks}"

@@ -7,7 +7,7 @@ of rows or pages, and its integers must be the paged one's.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache
 
 from impl.decoder import Decoder, IntegerDecoder
 from impl.host import Host, StepRecord
@@ -18,7 +18,6 @@ from impl.page_table import PageTableError
 from impl.row_store import PagedStore, PlainStore, RowStore
 from spec.operations import Reason
 from spec.page_table import initial
-from verify.decode.oracle import answer as attempt
 from verify.decode.oracle import parameters
 from verify.host.differences import (
     Answer,
@@ -36,7 +35,7 @@ from verify.host.operations import Admit, Advance, End, ForkRequest, HostOperati
 from verify.host.oracle import NOT_ADMITTED, Definition, Expected, Fed, HostState, host_step
 from verify.host.recorder import Reach, RecordingDecoder, TokenNames, host_image, look
 from verify.refinement import Difference, check_in_place, check_state
-from verify.target import Raised
+from verify.target import Raised, answered
 
 NOT_OF_PLAIN = frozenset({Reason.ROWS_RELEASED.value, Reason.OUT_OF_PAGES.value, NOT_ADMITTED})
 """Refusals for want of rows or pages, which a host that keeps every row does not know."""
@@ -92,7 +91,7 @@ class HostLockstep:
         before = self.state
         self.state, self.expected = host_step(before, operation, self.definition)
         refusal, fed = self.expected
-        images = [attempt(partial(host_image, host)) for host in self.hosts] if refusal else []
+        images = [answered(host_image, host) for host in self.hosts] if refusal else []
         answer = perform(self.paged, self.decoders[0], operation)
         self.record = answer.record
         differences = outcome_differences(operation, self.expected, answer)
@@ -133,7 +132,7 @@ class HostLockstep:
 
     def unchanged_differences(self, host: Host, image: object) -> list[Difference]:
         """What a refusal may not change: anything."""
-        if attempt(partial(host_image, host)) == image:
+        if answered(host_image, host) == image:
             return []
         said = f"a refusal changes nothing in the {'paged' if host is self.paged else 'plain'} host"
         return [Difference("HOST-REFUSE", said, "tokens, pages or bytes changed")]
@@ -142,7 +141,7 @@ class HostLockstep:
         """Requests, tokens, pages and rows of both hosts after an accepted operation."""
         state = self.state
         reach = self.reach_of(state) if self.reach_of else None
-        seen = attempt(partial(look, self.paged, self.plain, state, self.names, reach))
+        seen = answered(look, self.paged, self.plain, state, self.names, reach)
         if isinstance(seen, Raised):
             return [Difference("PT-TOTAL", "the state can be observed", f"{seen.kind}: {seen.message}")]
         found = [d for known in seen.known for d in known_differences(known, state, operation)]
@@ -164,7 +163,7 @@ def perform(host: Host, decoder: RecordingDecoder, operation: HostOperation) -> 
         except PageTableError as error:
             return type(error).__name__
 
-    done = attempt(called)
+    done = answered(called)
     calls = decoder.taken()
     match done:
         case Raised():

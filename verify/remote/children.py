@@ -123,7 +123,10 @@ class Children:
             raise BrokenTargetError(f"{error.filename or self.launch.command[0]}: {error.strerror or error}") from None
         try:
             return connection, greeted(connection)
-        except (LostError, MalformedReplyError) as error:
+        except LostError as error:
+            connection.close()
+            raise BrokenTargetError(f"before it answered hello (docs/target-protocol.md), {error}") from None
+        except MalformedReplyError as error:
             connection.close()
             raise BrokenTargetError(str(error)) from None
 
