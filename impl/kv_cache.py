@@ -56,9 +56,11 @@ class KVCache:
         copy = table.append(request, k)
         if copy is not None:
             pool.copy_page(copy.source, copy.destination)
-        length = table.length(request)
-        pages, offset = table.locate(request, length - k, length)
-        pool.write(pages, offset, rows)
+        # Their slots, without the calls and the range checks of `locate`, as for one row.
+        entry = table.tables[request]
+        offset = (entry.length - k) % table.page_size
+        touched = -(-(offset + k) // table.page_size)
+        pool.write(entry.pages[len(entry.pages) - touched :], offset, rows)
 
     def fork(self, source: int, request: int, at: int | None = None) -> None:
         """Start `request` with the first `at` rows of `source`, nothing copied; see PageTable.fork."""

@@ -244,7 +244,7 @@ BROKEN = Mutant(
     title="control: every length is one too many",
     family="control",
     module=TABLE,
-    function="PageTable.length",
-    before="self.tables[request].length",
-    after="self.tables[request].length + 1",
+    function="PageTable.append",
+    before="table.length = length + k",
+    after="table.length = length + k + 1",
 )

@@ -281,7 +281,7 @@ def with_cache(kind: type[KVCache]) -> Factory:
         (with_table(TakesBeforeRefusing), TIGHT, {"pages": 7}, 6, "append", {"PT-REFUSE"}),
         (with_table(RefusesWithAnotherName), TIGHT, {"pages": 7}, 6, "append", {"PT-TOTAL", "OutOfPages"}),
         (with_table(RefusesEarly), TIGHT, {"pages": 7}, 8, "append", {"OutOfPages", "PT-LEN", "PT-ROWS"}),
-        (with_table(ForgetsARow), TIGHT, {}, 2, "append", {"BadArgument", "PT-LEN", "PT-ROWS"}),
+        (with_table(ForgetsARow), TIGHT, {}, 2, "append", {"PT-TOTAL", "PT-LEN", "PT-ROWS"}),
         (with_cache(WritesNoValue), SHARING, {}, 3, "append", {"PT-ROWS"}),
         (with_cache(WritesOneRowTooFar), SHARING, {}, 3, "append", {"PT-ROWS"}),
         (with_cache(MovesAPage), WINDOWED, {}, 5, "append", {"PT-INPLACE"}),
