@@ -1,7 +1,8 @@
 """The one vocabulary of operations and outcomes that the oracle, every target and every search speak.
 
 Requests and tokens are integers. A token stands for one row: a target derives that row's key and value from it, in every
-layer, so that two rows are equal exactly when their tokens are.
+layer, so that two rows are equal exactly when their tokens are. To a manager a token is one byte, 0 .. 255, and its row
+stands for every token up to it (docs/reference.md section 7).
 """
 
 from dataclasses import dataclass
@@ -65,7 +66,23 @@ class Read:
     hi: int
 
 
-Operation = New | Append | Fork | Trim | Truncate | Release | Read
+@dataclass(frozen=True, slots=True)
+class Admit:
+    """Start a request with these tokens, serving it what it can of their prefix from published pages."""
+
+    request: int
+    tokens: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """Write the rows of the request that were only reserved, and publish its full pages."""
+
+    request: int
+
+
+Operation = New | Append | Fork | Trim | Truncate | Release | Read  # of a page table
+ManagerOperation = Admit | Append | Commit | Fork | Truncate | Release
 
 
 class Reason(StrEnum):
@@ -82,10 +99,12 @@ class Reason(StrEnum):
 class Accepted:
     """The operation took effect; `rows` are the tokens that a Read returned, None for every other operation.
 
-    In a target's answer a row whose bytes are not those of one token in every layer, K and V, is None.
+    In a target's answer a row whose bytes are not those of one token in every layer, K and V, is None. `served` is the
+    number of rows that an Admit took from published pages, None for every other operation.
     """
 
     rows: tuple[int | None, ...] | None = None
+    served: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

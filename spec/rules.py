@@ -21,8 +21,8 @@ RULES: dict[str, str] = {
         "RowsReleased."
     ),
     "OutOfPages": (
-        "An append is refused whole with OutOfPages when fewer pages are free than its new rows and its copy-on-write "
-        "need."
+        "An append, an admission or a cut that copies is refused whole with OutOfPages when fewer pages are available than "
+        "its new rows and its copies need."
     ),
     "WIN-1": "The context of step L is L without a window and min(L, W) with one, the new token included.",
     "WIN-2": "Without sinks, step L reads the rows L - context .. L - 2 and the new token.",
@@ -69,5 +69,17 @@ RULES: dict[str, str] = {
     "HOST-ADMIT": (
         "A request that expects a length is admitted exactly when the most pages that it will hold at once, and those of "
         "every live request, fit the pool together."
+    ),
+    "PRE-HIT": (
+        "An admission serves the longest prefix, in whole pages and leaving the declared number of tokens, of which every "
+        "group finds what its next step reads."
+    ),
+    "PRE-KEY": "A page is published under the whole token prefix up to its last row, never under another.",
+    "PRE-PUBLISH": (
+        "Exactly the full written pages are published, and each stays so, copies of one prefix side by side, until it is "
+        "reused."
+    ),
+    "PRE-EVICT": (
+        "Blank pages are reused first, then idle ones, the longest idle first and the tail of a request before its head."
     ),
 }
