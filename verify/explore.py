@@ -14,17 +14,17 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from multiprocessing import get_context
+from typing import Any, Generic
 
 from impl.interrupts import one_interrupt
-from spec.operations import Operation, Outcome, Read, Refused
-from spec.page_table import OUT_OF_PAGES, State, initial, step
-from verify.alphabet import alphabet
+from spec.operations import Operation, Outcome, Refused
+from spec.page_table import State
 from verify.bounds import Scope
-from verify.canonical import canonical_key, raw_key
-from verify.refinement import Difference, Seen, check_operation, check_state, outcome_differences, unseen
+from verify.page_table_world import PAGE_TABLES
+from verify.refinement import Difference, Seen
 from verify.sandbox import die_with
-from verify.situations import reached
-from verify.target import Factory, Raised, Target, attempt, look, offers
+from verify.target import Factory, Snapshot, Target
+from verify.world import Op, Sc, St, Ta, V, World
 
 FORK_FROM = 64
 """Frontier size from which a depth is spread over processes; below it, starting them costs more than it saves."""
@@ -37,26 +37,26 @@ class StepsExhausted(BaseException):
     """
 
 
-@dataclass(frozen=True, slots=True)
-class Failure:
+@dataclass(frozen=True)  # a call of the alias below sets an attribute, which a frozen class with slots does not survive
+class FailedRun(Generic[Op]):
     """The operations that lead to a difference, shortest first found, and every rule that the last one breaks."""
 
-    operations: tuple[Operation, ...]
+    operations: tuple[Op, ...]
     differences: tuple[Difference, ...]
 
 
 @dataclass(slots=True)
-class Exploration:
+class Coverage(Generic[Sc, Op]):
     """What a search covered. `complete` says that the fixpoint was reached without a difference, and that anything was tried."""
 
-    scope: Scope
+    scope: Sc
     states: int = 0
     transitions: int = 0
     refused: int = 0
     reads: int = 0
     depth: int = 0
     situations: Counter[str] = field(default_factory=Counter)
-    failures: list[Failure] = field(default_factory=list)
+    failures: list[FailedRun[Op]] = field(default_factory=list)
     complete: bool = False
     seconds: float = 0.0
     not_offered: tuple[str, ...] = ()
@@ -70,23 +70,29 @@ class Exploration:
         return found
 
 
-Progress = Callable[[Exploration, int], None]
+Failure = FailedRun[Operation]
+"""A failure of a page table."""
+
+Exploration = Coverage[Scope, Operation]
+"""What a search over page tables covered."""
+
+Progress = Callable[[Coverage[Sc, Op], int], None]
 """Called now and then with the search so far and the number of states still to expand at this depth."""
 
 
 @dataclass(slots=True)
-class Node:
+class Node(Generic[St, Op, Ta, V]):
     """A distinct state: the oracle's, the target in it, and what is known of the target."""
 
-    state: State
-    target: Target
-    seen: Seen
-    origin: "Node | None"
-    operation: Operation | None
+    state: St
+    target: Ta
+    seen: Seen[V]
+    origin: "Node[St, Op, Ta, V] | None"
+    operation: Op | None
 
-    def path(self) -> tuple[Operation, ...]:
+    def path(self) -> tuple[Op, ...]:
         """The operations that lead here from the start."""
-        operations: list[Operation] = []
+        operations: list[Op] = []
         node = self
         while node.origin is not None and node.operation is not None:
             operations.append(node.operation)
@@ -95,7 +101,7 @@ class Node:
 
 
 @dataclass(slots=True)
-class Expansion:
+class Expansion(Generic[Op]):
     """What expanding a run of nodes found; new states as (key, index of the node, operation), so that it can travel.
 
     A failure has the operations that lead from its node to the difference. `lost` says that the target's process is gone.
@@ -105,35 +111,37 @@ class Expansion:
     refused: int = 0
     reads: int = 0
     situations: Counter[str] = field(default_factory=Counter)
-    fresh: dict[Hashable, tuple[int, Operation]] = field(default_factory=dict)
-    failures: list[tuple[int, tuple[Operation, ...], tuple[Difference, ...]]] = field(default_factory=list)
+    fresh: dict[Hashable, tuple[int, Op]] = field(default_factory=dict)
+    failures: list[tuple[int, tuple[Op, ...], tuple[Difference, ...]]] = field(default_factory=list)
     lost: bool = False
 
 
-class Search:
-    """One exhaustive search; `run` returns what it covered.
+class WorldSearch(Generic[Sc, St, Op, Ta, V]):
+    """One exhaustive search over a world; `run` returns what it covered.
 
     Past the budget of transitions it raises StepsExhausted, unless it has a failure to return.
     """
 
     def __init__(
         self,
-        scope: Scope,
-        factory: Factory,
+        world: World[Sc, St, Op, Ta, V],
+        scope: Sc,
+        factory: Callable[..., Ta],
         workers: int = 1,
         budget: int | None = None,
-        progress: Progress | None = None,
+        progress: Progress[Sc, Op] | None = None,
     ) -> None:
+        self.world = world
         self.scope = scope
         self.factory = factory
         self.workers = workers
         self.budget = budget
         self.progress = progress
-        self.key = raw_key if scope.raw_ids else canonical_key
-        self.found = Exploration(scope)
+        self.key = world.key(scope)
+        self.found: Coverage[Sc, Op] = Coverage(scope)
         self.keys: set[Hashable] = set()
 
-    def run(self) -> Exploration:
+    def run(self) -> Coverage[Sc, Op]:
         """Search to the fixpoint, or to the end of the first depth with a difference."""
         started = time.perf_counter()
         frontier = self.start()
@@ -143,35 +151,30 @@ class Search:
         self.found.complete = bool(self.found.transitions) and not self.found.failures
         return self.found
 
-    def start(self) -> list[Node]:
+    def start(self) -> list[Node[St, Op, Ta, V]]:
         """The initial state, checked; no node when it already differs."""
-        state = initial(self.scope.pages, self.scope.page_size)
-        target = self.factory(self.scope.pages, self.scope.page_size)
-        self.found.not_offered = target.capabilities.not_offered()
-        snapshot = look(target)
-        if isinstance(snapshot, Raised):
-            self.found.failures.append(Failure((), (unseen(snapshot),)))
+        state = self.world.initial(self.scope)
+        target = self.world.make(self.factory, self.scope)
+        self.found.not_offered = self.world.not_offered(target)
+        seen = self.world.observe(state, target)
+        if isinstance(seen, tuple):
+            self.found.failures.append(FailedRun((), seen))
             return []
-        differences: list[Difference] = []
-        mapped = check_state(state, snapshot, differences)
-        if differences:
-            self.found.failures.append(Failure((), tuple(differences)))
-            return []
-        self.keys.add(self.key(state, snapshot, target.written()))
+        self.keys.add(self.key(state, seen.snapshot, target))
         self.found.states = 1
-        return [Node(state, target, Seen(mapped, snapshot, target.image()), None, None)]
+        return [Node(state, target, seen, None, None)]
 
-    def deepen(self, frontier: list[Node]) -> list[Node]:
+    def deepen(self, frontier: list[Node[St, Op, Ta, V]]) -> list[Node[St, Op, Ta, V]]:
         """Expand every node of one depth and return the nodes of the next."""
         depth = self.found.depth
-        following: list[Node] = []
+        following: list[Node[St, Op, Ta, V]] = []
         for expansion, nodes in self.expansions(frontier, depth):
             self.found.transitions += expansion.transitions
             self.found.refused += expansion.refused
             self.found.reads += expansion.reads
             self.found.situations.update(expansion.situations)
             for index, operations, differences in expansion.failures:
-                self.found.failures.append(Failure((*nodes[index].path(), *operations), differences))
+                self.found.failures.append(FailedRun((*nodes[index].path(), *operations), differences))
             if self.spent(self.found.transitions):
                 if self.found.failures:
                     break
@@ -179,8 +182,8 @@ class Search:
             for key, (index, operation) in expansion.fresh.items():
                 if key not in self.keys:
                     self.keys.add(key)
-                    node = successor(nodes[index], operation)
-                    if isinstance(node, Failure):
+                    node = self.successor(nodes[index], operation)
+                    if isinstance(node, FailedRun):
                         self.found.failures.append(node)
                     else:
                         following.append(node)
@@ -192,7 +195,9 @@ class Search:
         self.found.states += len(following)
         return following
 
-    def expansions(self, frontier: list[Node], depth: int) -> Iterator[tuple[Expansion, list[Node]]]:
+    def expansions(
+        self, frontier: list[Node[St, Op, Ta, V]], depth: int
+    ) -> Iterator[tuple[Expansion[Op], list[Node[St, Op, Ta, V]]]]:
         """The expansion of each slice of the frontier, in order; over processes where that pays."""
         alone = self.workers == 1 or len(frontier) < FORK_FROM
         size = FORK_FROM if alone else max(8, min(FORK_FROM, -(-len(frontier) // (self.workers * 4))))
@@ -211,11 +216,11 @@ class Search:
                 for future in pending:  # those that no worker has begun, when the search ends before them
                     future.cancel()
 
-    def expand(self, nodes: Sequence[Node], depth: int) -> Expansion:
+    def expand(self, nodes: Sequence[Node[St, Op, Ta, V]], depth: int) -> Expansion[Op]:
         """Try the whole alphabet in each node."""
-        out = Expansion()
+        out: Expansion[Op] = Expansion()
         for index, node in enumerate(nodes):
-            read_everything(index, node, out)
+            self.read_everything(index, node, out)
             self.expand_node(index, node, depth, out)
             if out.lost:
                 break
@@ -227,40 +232,43 @@ class Search:
         """Whether so many are past the budget."""
         return self.budget is not None and transitions > self.budget
 
-    def expand_node(self, index: int, node: Node, depth: int, out: Expansion) -> None:
+    def expand_node(self, index: int, node: Node[St, Op, Ta, V], depth: int, out: Expansion[Op]) -> None:
         """Try the whole alphabet in one node. Refused operations share one copy of the target for as long as it is unchanged."""
-        state, seen = node.state, node.seen
-        every = node.target.capabilities.everything
-        tries: list[tuple[Operation, State, Outcome]] = []
-        changing: list[Operation] = []
-        refused: list[Operation] = []
-        for operation in alphabet(state, self.scope, depth):
+        state, seen, world = node.state, node.seen, self.world
+        step, check, offers = world.step, world.check, world.offers
+        every = world.everything(node.target)
+        tries: list[tuple[Op, St, Outcome]] = []
+        changing: list[Op] = []
+        refused: list[Op] = []
+        for operation in world.alphabet(state, self.scope, depth):
             if every or offers(node.target, operation, state):
                 after, expected = step(state, operation)
                 tries.append((operation, after, expected))
-                (refused if type(expected) is Refused else changing).append(operation)
+                still = after is state and type(expected) is Refused
+                (refused if still else changing).append(operation)
         scratch = node.target.clone()
         scratch.foresee(refused, apart=False)
         node.target.foresee(changing, apart=True)
-        asked: list[Operation] = []
+        asked: list[Op] = []
         for operation, after, expected in tries:
             out.transitions += 1
-            led: tuple[Operation, ...] = (operation,)
-            if type(expected) is Refused:
-                out.refused += 1
+            led: tuple[Op, ...] = (operation,)
+            refuses = type(expected) is Refused
+            out.refused += refuses
+            if refuses and after is state:
                 asked.append(operation)
-                checked = check_operation(after, expected, operation, scratch, seen)
+                checked = check(state, after, expected, operation, scratch, seen)
                 if checked.differences and len(asked) > 1:
                     # What an earlier one spoilt unseen must not be left out of the witness.
-                    alone = check_operation(after, expected, operation, node.target.clone(), seen)
+                    alone = check(state, after, expected, operation, node.target.clone(), seen)
                     led = led if alone.differences else tuple(asked)
                 if checked.moved:
                     scratch, asked = node.target.clone(), []
             else:
                 target = node.target.clone()
-                checked = check_operation(after, expected, operation, target, seen)
+                checked = check(state, after, expected, operation, target, seen)
                 if not checked.differences:
-                    key = self.key(after, checked.snapshot, target.written())
+                    key = self.key(after, checked.snapshot, target)
                     if key not in self.keys and key not in out.fresh:
                         out.fresh[key] = (index, operation)
             if checked.differences:
@@ -268,63 +276,65 @@ class Search:
                 out.lost = out.lost or checked.lost
                 if out.lost:
                     return
-            if after is not state or expected is OUT_OF_PAGES:
-                for situation in reached(state, operation, expected, after):
+            if after is not state or expected is world.noted:
+                for situation in world.reached(state, operation, expected, after):
                     out.situations[situation] += 1
 
+    def read_everything(self, index: int, node: Node[St, Op, Ta, V], out: Expansion[Op]) -> None:
+        """Ask every read that the world has in a state, illegal ones included; reads leave the target as it is."""
+        state, target = node.state, node.target
+        reads = self.world.reads(state, target)
+        target.foresee(reads, apart=False)
+        for read in reads:
+            differences, lost = self.world.check_read(state, read, target)
+            out.reads += 1
+            if differences:
+                out.failures.append((index, (read,), differences))
+                out.lost = out.lost or lost
+                if out.lost:
+                    return
+        if target.image() != node.seen.image:
+            out.failures.append(
+                (index, tuple(reads), (Difference("PT-REFUSE", "reads change nothing", "the state changed"),))
+            )
 
-def read_everything(index: int, node: Node, out: Expansion) -> None:
-    """Read every range of rows of every request, illegal and released ones included; reads leave the target as it is."""
-    state, target = node.state, node.target
-    reads = list(every_read(state)) if Read in target.capabilities.operations else []
-    target.foresee(reads, apart=False)
-    for read in reads:
-        expected = step(state, read)[1]
-        answer = attempt(target, read)
-        out.reads += 1
-        if answer != expected:
-            out.failures.append((index, (read,), tuple(outcome_differences(expected, answer))))
-            out.lost = out.lost or (isinstance(answer, Raised) and answer.lost)
-            if out.lost:
-                return
-    if target.image() != node.seen.image:
-        out.failures.append(
-            (index, tuple(reads), (Difference("PT-REFUSE", "reads change nothing", "the state changed"),))
-        )
-
-
-def every_read(state: State) -> Iterator[Read]:
-    """Every range of rows of every request, and of an unknown one."""
-    unknown = max(state.requests, default=-1) + 1
-    for request in (*state.requests, unknown):
-        truth = state.requests.get(request)
-        end = len(truth.rows) + 1 if truth else 1
-        for lo in range(-1, end + 1):
-            for hi in range(lo - 1, end + 1):
-                yield Read(request, lo, hi)
+    def successor(self, node: Node[St, Op, Ta, V], operation: Op) -> Node[St, Op, Ta, V] | FailedRun[Op]:
+        """The node that the operation leads to; a failure when the target, asked again, no longer does what it did."""
+        state, expected = self.world.step(node.state, operation)
+        target = node.target.clone()
+        checked = self.world.check(node.state, state, expected, operation, target, node.seen)
+        if checked.differences:
+            return FailedRun((*node.path(), operation), checked.differences)
+        return Node(state, target, Seen(checked.mapped, checked.snapshot, target.image()), node, operation)
 
 
-def successor(node: Node, operation: Operation) -> Node | Failure:
-    """The node that the operation leads to; a failure when the target, asked again, no longer does what it did."""
-    state, expected = step(node.state, operation)
-    target = node.target.clone()
-    checked = check_operation(state, expected, operation, target, node.seen)
-    if checked.differences:
-        return Failure((*node.path(), operation), checked.differences)
-    return Node(state, target, Seen(checked.mapped, checked.snapshot, target.image()), node, operation)
+class Search(WorldSearch[Scope, State, Operation, Target, Snapshot]):
+    """One exhaustive search over a page table."""
+
+    def __init__(
+        self,
+        scope: Scope,
+        factory: Factory,
+        workers: int = 1,
+        budget: int | None = None,
+        progress: Progress[Scope, Operation] | None = None,
+    ) -> None:
+        super().__init__(PAGE_TABLES, scope, factory, workers, budget, progress)
 
 
-_inherited: list[tuple[Search, list[list[Node]], int]] = []
+Inherited = WorldSearch[Any, Any, Any, Any, Any]
+
+_inherited: list[tuple[Inherited, list[list[Node[Any, Any, Any, Any]]], int]] = []
 
 
-def inherit(search: Search, slices: list[list[Node]], depth: int, parent: int) -> None:
+def inherit(search: Inherited, slices: list[list[Node[Any, Any, Any, Any]]], depth: int, parent: int) -> None:
     """Start a worker: it keeps what it was forked with, leaves Ctrl-C to the parent, and does not outlive it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     die_with(parent)
     _inherited.append((search, slices, depth))
 
 
-def expand_inherited(number: int) -> Expansion:
+def expand_inherited(number: int) -> Expansion[Any]:
     """Expand one slice in a worker."""
     search, slices, depth = _inherited[-1]
     return search.expand(slices[number], depth)

@@ -7,6 +7,7 @@ and the target's pages, and every rule follows from it. It reports every broken 
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Generic, Protocol, TypeVar
 
 from spec.operations import Accepted, Operation, Outcome, Refused
 from spec.page_table import Request, State, owners, readable, released, sink_pages
@@ -14,6 +15,19 @@ from verify.target import Raised, RequestView, Snapshot, Target, attempt, look
 
 Mapped = Mapping[int, int]
 """Cell -> physical page, for every held cell."""
+
+V = TypeVar("V")
+"""What a target shows: a Snapshot, or a manager's."""
+
+
+class Pool(Protocol):
+    """The number of pages, and of those that the oracle uses."""
+
+    @property
+    def pages(self) -> int: ...
+
+    @property
+    def used(self) -> int: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,29 +40,31 @@ class Difference:
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class Seen(Generic[V]):
     """What is known of a target between two operations: its bijection, its snapshot and its image."""
 
     mapped: Mapped
-    snapshot: Snapshot
+    snapshot: V
     image: object
 
 
 @dataclass(slots=True)
-class Checked:
+class Checked(Generic[V]):
     """One operation after the check: the bijection and snapshot that now hold, what differs, and whether the image moved.
 
     `lost` says that the target's process is gone.
     """
 
     mapped: Mapped
-    snapshot: Snapshot
+    snapshot: V
     differences: tuple[Difference, ...]
     moved: bool
     lost: bool = False
 
 
-def check_operation(after: State, expected: Outcome, operation: Operation, target: Target, before: Seen) -> Checked:
+def check_operation(
+    after: State, expected: Outcome, operation: Operation, target: Target, before: Seen[Snapshot]
+) -> Checked[Snapshot]:
     """Apply the operation to the target and hold it against the oracle's `after` and `expected`.
 
     A refusal or a read must leave the image as it was (PT-REFUSE): the whole snapshot, and what a snapshot does not show.
@@ -102,8 +118,10 @@ def describe(outcome: Outcome | Raised) -> str:
             return f"raised {outcome.text}" if kind else outcome.text
         case Refused(reason):
             return f"refused, {reason.value}"
-        case Accepted(None):
+        case Accepted(None, None):
             return "accepted"
+        case Accepted(None, served):
+            return f"accepted, {served} tokens served"
         case Accepted(rows):
             return f"rows {list(rows or ())}"
 
@@ -179,7 +197,7 @@ def check_pool(state: State, snapshot: Snapshot, named: list[int], differences: 
         check_free(state, snapshot.free, counts, named, differences)
 
 
-def check_counts(state: State, counts: tuple[int, ...], named: list[int], differences: list[Difference]) -> None:
+def check_counts(state: Pool, counts: tuple[int, ...], named: list[int], differences: list[Difference]) -> None:
     """Each count is the number of table entries that name the page."""
     add = differences.append
     if list(counts) != named:
@@ -192,7 +210,7 @@ def check_counts(state: State, counts: tuple[int, ...], named: list[int], differ
 
 
 def check_free(
-    state: State, free: tuple[int, ...], counts: tuple[int, ...], named: list[int], differences: list[Difference]
+    state: Pool, free: tuple[int, ...], counts: tuple[int, ...], named: list[int], differences: list[Difference]
 ) -> None:
     """A page is on the free list once, exactly while nobody holds it, and as many are off it as the oracle uses."""
     add = differences.append

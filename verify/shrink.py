@@ -2,13 +2,14 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from typing import TypeVar
 
-from spec.operations import Append, Operation
+from spec.operations import Admit, Append, ManagerOperation, Operation
 
-Breaks = Callable[[Sequence[Operation]], bool]
+Op = TypeVar("Op", bound=Operation | ManagerOperation)
 
 
-def shrink(operations: Sequence[Operation], breaks: Breaks, most_tries: int = 2000) -> tuple[Operation, ...]:
+def shrink(operations: Sequence[Op], breaks: Callable[[Sequence[Op]], bool], most_tries: int = 2000) -> tuple[Op, ...]:
     """A smaller list that still breaks; no single removal or shortening of it does, unless `most_tries` ran out first."""
     best = tuple(operations)
     tries = 0
@@ -25,14 +26,14 @@ def shrink(operations: Sequence[Operation], breaks: Breaks, most_tries: int = 20
     return best
 
 
-def candidates(operations: tuple[Operation, ...]) -> Iterator[tuple[Operation, ...]]:
-    """Smaller lists, the boldest first: without a run of operations, with fewer appended rows."""
+def candidates(operations: tuple[Op, ...]) -> Iterator[tuple[Op, ...]]:
+    """Smaller lists, the boldest first: without a run of operations, with fewer rows appended or admitted."""
     size = len(operations) // 2
     while size:
         for at in range(len(operations) - size, -1, -1):
             yield operations[:at] + operations[at + size :]
         size //= 2
     for at, operation in enumerate(operations):
-        if isinstance(operation, Append) and len(operation.tokens) > 1:
+        if isinstance(operation, Append | Admit) and len(operation.tokens) > 1:
             for keep in (len(operation.tokens) // 2, len(operation.tokens) - 1):
                 yield (*operations[:at], replace(operation, tokens=operation.tokens[:keep]), *operations[at + 1 :])

@@ -2,17 +2,22 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 
+from spec.operations import ManagerOperation
 from verify.bounds import SCOPES, Profile
 from verify.decode.behaviour_checks import LogitError
-from verify.explore import Exploration
+from verify.explore import Coverage, Exploration
 from verify.host.machine import HostTally
 from verify.host.situations import HOST_SITUATIONS
 from verify.induction import Induction
 from verify.machines import Tally
+from verify.managers.bounds import ManagerScope
+from verify.managers.situations import SITUATIONS as MANAGER_SITUATIONS
+from verify.managers.walks import ManagerTally
 from verify.situations import SITUATIONS
 
 
@@ -32,6 +37,8 @@ class Summary:
     inductions: list[Induction] = field(default_factory=list)
     tallies: list[Tally] = field(default_factory=list)
     host_tallies: list[HostTally] = field(default_factory=list)
+    manager_explorations: list[Coverage[ManagerScope, ManagerOperation]] = field(default_factory=list)
+    manager_tallies: list[ManagerTally] = field(default_factory=list)
     logit_errors: list[LogitError] = field(default_factory=list)
     witnesses: int = 0
 
@@ -39,7 +46,8 @@ class Summary:
 def render_summary(summary: Summary, width: int) -> str:
     """The summary as text; empty when no search ran, unless the run was of another target than the cache that ships."""
     searches = (summary.explorations, summary.inductions, summary.tallies, summary.host_tallies, summary.logit_errors)
-    if not (summary.target or any(searches)):
+    managers = (summary.manager_explorations, summary.manager_tallies)
+    if not (summary.target or any(searches) or any(managers)):
         return ""
     console = Console(width=width, no_color=True, force_terminal=False, highlight=False)
     with console.capture() as captured:
@@ -52,16 +60,20 @@ def render_summary(summary: Summary, width: int) -> str:
             console.print(*random_lines(tally, summary.situations), sep="\n")
         for found in summary.host_tallies:
             console.print(*host_lines(found), sep="\n")
+        if summary.manager_explorations:
+            console.print(exploration_table(summary.manager_explorations, "scope of managers"))
+        for walked in summary.manager_tallies:
+            console.print(*manager_lines(walked), sep="\n")
         if summary.logit_errors:
             console.print(logit_error_table(summary.logit_errors))
         console.print(*not_checked(summary), sep="\n")
     return captured.get().rstrip()
 
 
-def exploration_table(explorations: list[Exploration]) -> Table:
+def exploration_table(explorations: Sequence[Coverage[Any, Any]], heading: str = "scope") -> Table:
     """One line a scope, and their sum."""
     table = Table(
-        "scope",
+        heading,
         "states",
         "transitions",
         "refused",
@@ -127,6 +139,21 @@ def host_lines(tally: HostTally) -> list[str]:
         "  operations: " + counted(dict(tally.operations)),
         "  refusals: " + counted(dict(tally.refusals)),
         *situation_lines(tally.situations, HOST_SITUATIONS),
+    ]
+
+
+def manager_lines(tally: ManagerTally) -> list[str]:
+    """What a random search over managers did in one configuration, in four lines and two when there is something to tell."""
+    told = [f"  known deviations: {counted(dict(tally.known))}"] if tally.known else []
+    told += [f"  operations avoided: {tally.avoided:,}"] if tally.avoided else []
+    absent = [name for name in MANAGER_SITUATIONS if name not in tally.able]
+    return [
+        f"random search over managers, {tally.name} (seed {tally.seed}): {tally.walks:,} walks, {tally.steps:,} operations",
+        "  operations: " + counted(dict(tally.operations)),
+        "  refusals: " + counted(dict(tally.refusals)),
+        *situation_lines(tally.situations, tally.able),
+        *([f"  not possible here: {', '.join(absent)}"] if absent else []),
+        *told,
     ]
 
 

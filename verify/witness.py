@@ -4,19 +4,21 @@ Format, version 1: {"kvproof": "witness", "version": 1, "pages": N, "page_size":
 operation is {"op": "append", "request": 0, "tokens": [1, 2]} and alike, with the field names of spec/operations.py.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any, get_args
 
 import jsonschema
 
-from spec.operations import Append, Operation
+from spec.operations import ManagerOperation, Operation
 
 VERSION = 1
 MOST_SIZE, MOST_TOKEN = 1_000_000, 2**29 - 1
 """The largest pool sizes and token that a witness may have: what an adapter can hold."""
 
 KINDS: dict[str, type[Operation]] = {kind.__name__.lower(): kind for kind in get_args(Operation)}
+
+AnyOperation = Operation | ManagerOperation
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,16 +31,32 @@ class Witness:
     rules: tuple[str, ...] = ()
 
 
-def operation_schema(name: str, kind: type[Operation]) -> dict[str, Any]:
+def operation_schema(name: str, kind: type[AnyOperation], most_token: int = MOST_TOKEN) -> dict[str, Any]:
     """The JSON schema of one kind of operation."""
     integers: dict[str, Any] = {field.name: {"type": "integer"} for field in fields(kind)}
-    if kind is Append:
-        integers["tokens"] = {"type": "array", "items": {"type": "integer", "minimum": 0, "maximum": MOST_TOKEN}}
+    if "tokens" in integers:
+        integers["tokens"] = {"type": "array", "items": {"type": "integer", "minimum": 0, "maximum": most_token}}
     return {
         "type": "object",
         "properties": {"op": {"const": name}, **integers},
         "required": ["op", *integers],
         "additionalProperties": False,
+    }
+
+
+def list_schema(kinds: Mapping[str, type[AnyOperation]], most_token: int) -> dict[str, Any]:
+    """The JSON schema of a list of operations of these kinds."""
+    return {
+        "type": "array",
+        "items": {
+            "type": "object",
+            "properties": {"op": {"enum": sorted(kinds)}},
+            "required": ["op"],
+            "allOf": [
+                {"if": {"properties": {"op": {"const": name}}}, "then": operation_schema(name, kind, most_token)}
+                for name, kind in kinds.items()
+            ],
+        },
     }
 
 
@@ -50,18 +68,7 @@ SCHEMA: dict[str, Any] = {
         "pages": {"type": "integer", "minimum": 1, "maximum": MOST_SIZE},
         "page_size": {"type": "integer", "minimum": 1, "maximum": MOST_SIZE},
         "rules": {"type": "array", "items": {"type": "string"}},
-        "operations": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "properties": {"op": {"enum": sorted(KINDS)}},
-                "required": ["op"],
-                "allOf": [
-                    {"if": {"properties": {"op": {"const": name}}}, "then": operation_schema(name, kind)}
-                    for name, kind in KINDS.items()
-                ],
-            },
-        },
+        "operations": list_schema(KINDS, MOST_TOKEN),
     },
     "required": ["kvproof", "version", "pages", "page_size", "operations"],
 }
@@ -81,7 +88,7 @@ def to_json(witness: Witness) -> dict[str, Any]:
     }
 
 
-def operation_to_json(operation: Operation) -> dict[str, Any]:
+def operation_to_json(operation: AnyOperation) -> dict[str, Any]:
     """One operation as JSON values."""
     values = {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(operation).items()}
     return {"op": type(operation).__name__.lower(), **values}
@@ -89,13 +96,18 @@ def operation_to_json(operation: Operation) -> dict[str, Any]:
 
 def from_json(data: object) -> Witness:
     """The witness that the JSON values describe; ValueError says where they are malformed."""
-    error = next(VALIDATOR.iter_errors(data), None)
+    validate(data, VALIDATOR)
+    assert isinstance(data, dict)
+    return parse(data)
+
+
+def validate(data: object, validator: jsonschema.Draft202012Validator) -> None:
+    """ValueError says where the JSON values are malformed."""
+    error = next(validator.iter_errors(data), None)
     if error is not None:
         where = "/".join(str(part) for part in error.absolute_path) or "the top level"
         message = error.message if len(error.message) <= 200 else f"{error.message[:200]} ..."
         raise ValueError(f"at {where}: {message}")
-    assert isinstance(data, dict)
-    return parse(data)
 
 
 def parse(data: dict[str, Any]) -> Witness:
@@ -111,12 +123,12 @@ def operation_from_json(item: dict[str, Any]) -> Operation:
     return kind(**values)
 
 
-def calls(operations: Sequence[Operation]) -> list[str]:
+def calls(operations: Sequence[AnyOperation]) -> list[str]:
     """The operations as plain calls, one a line: append(0, [1, 2])."""
     return [call(operation) for operation in operations]
 
 
-def call(operation: Operation) -> str:
+def call(operation: AnyOperation) -> str:
     """One operation as a plain call; every argument after the request is named but an append's rows."""
     first, *rest = fields(operation)
     arguments = [str(getattr(operation, first.name))]
