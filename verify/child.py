@@ -1,6 +1,6 @@
-"""Serves a Python adapter over the target protocol, version 1: docs/target-protocol.md.
+"""Serves a Python adapter, of a page table or of a manager, over the target protocol, version 1: docs/target-protocol.md.
 
-    python3 verify/child.py module:factory --path DIR
+    python3 verify/child.py module:factory --path DIR [--fault module:NAME]
 
 Run by file path under the user's own interpreter, Python 3.9 or newer, it imports the standard library and the adapter and
 nothing of kvproof. What the adapter prints goes to standard error; the protocol has the real standard output to itself.
@@ -30,6 +30,16 @@ ARGUMENTS: dict[str, tuple[str, ...]] = {
 }
 """The arguments of each operation after the request; all but an append's tokens are passed by name."""
 
+MANAGED: dict[str, tuple[str, ...]] = {
+    "admit": ("tokens",),
+    "append": ("tokens",),
+    "commit": (),
+    "fork": ("to", "at"),
+    "truncate": ("length",),
+    "release": (),
+}
+"""The same of a manager's operations; tokens are passed by position."""
+
 FLUSH_SECONDS = 0.01
 """How long a reply may wait for those that follow: waking the other side for each would cost more than the reply."""
 
@@ -44,18 +54,29 @@ def main() -> None:
     """Serve until the other side hangs up."""
     parser = argparse.ArgumentParser(description="Serve a Python adapter over the kvproof target protocol.")
     parser.add_argument("target", help="module:factory")
-    parser.add_argument("--path", default=".", help="folder that the module is imported from")
+    parser.add_argument("--path", default=".", help="folder that the modules are imported from")
+    parser.add_argument(
+        "--fault", metavar="MODULE:NAME", help="call the module's FAULTS[NAME] before the first instance"
+    )
     options = parser.parse_args()
     requests, replies = private_streams()
     # The folder of this file is on the path because it is run by path; nothing in it is the adapter's business.
     sys.path[0] = os.path.abspath(options.path)
     factory: Callable[..., Any] = dict
+    manager = None
     try:
         factory = find(options.target)
-        hello = {"kvproof": "target", "version": VERSION, **capabilities(factory, options.target)}
+        if options.fault is not None:
+            plant(options.fault)
+        told = told_of_manager(factory, options.target)
+        if told is None:
+            hello = {"kvproof": "target", "version": VERSION, **capabilities(factory, options.target)}
+        else:
+            hello = {"version": VERSION, **told}
+            manager = Manager(factory, options.target, told)
     except BrokenError as error:
         hello = {"broken": str(error)}
-    serve(requests, replies, hello, factory)
+    serve(requests, replies, hello, factory if manager is None else manager)
 
 
 def private_streams() -> tuple[int, int]:
@@ -67,8 +88,8 @@ def private_streams() -> tuple[int, int]:
     return requests, replies
 
 
-def find(target: str) -> Callable[..., Any]:
-    """The factory that module:factory names."""
+def find(target: str, called: bool = True) -> Any:
+    """What module:name names, a factory when it is to be called."""
     module_name, _, factory_name = target.partition(":")
     try:
         found = importlib.import_module(module_name)
@@ -78,9 +99,22 @@ def find(target: str) -> Callable[..., Any]:
         if not hasattr(found, part):
             raise BrokenError(f"{module_name} has no {factory_name}")
         found = getattr(found, part)
-    if not callable(found):
+    if called and not callable(found):
         raise BrokenError(f"{target} is not callable")
     return found
+
+
+def plant(fault: str) -> None:
+    """Change the target as the fault says: FAULTS of its module holds a function by that name."""
+    module_name, _, name = fault.partition(":")
+    faults = find(f"{module_name}:FAULTS", called=False)
+    if not isinstance(faults, dict) or name not in faults:
+        known = ", ".join(map(str, faults)) if isinstance(faults, dict) else "no dict"
+        raise BrokenError(f"{module_name}.FAULTS has no {name or 'name'}: {known}")
+    try:
+        faults[name]()
+    except BaseException as error:
+        raise BrokenError(f"the fault {fault} raised {describe(error)}") from error
 
 
 def capabilities(factory: Callable[..., Any], target: str) -> dict[str, Any]:
@@ -106,8 +140,126 @@ def capabilities(factory: Callable[..., Any], target: str) -> dict[str, Any]:
     return told
 
 
-def serve(requests: int, replies: int, hello: dict[str, Any], factory: Callable[..., Any]) -> None:
-    """Answer every message in order."""
+def told_of_manager(factory: Any, target: str) -> dict[str, Any] | None:
+    """What the adapter of a manager says of itself, on the factory or on its module; None when it is a page table's."""
+    told = getattr(factory, "capabilities", None)
+    if not isinstance(told, dict):
+        told = getattr(sys.modules[target.partition(":")[0]], "capabilities", None)
+    if not isinstance(told, dict) or told.get("kvproof") != "manager":
+        return None
+    offered = [name for name in MANAGED if callable(getattr(factory, name, None))]
+    try:
+        told = dict(json.loads(json.dumps({"name": target, "operations": offered, **told}, default=plain)))
+    except (TypeError, ValueError) as error:
+        raise BrokenError(f"capabilities of {target} are no JSON: {error}") from error
+    if isinstance(factory, type):
+        check_methods(factory, target, told["operations"])
+    configurations = told.get("configurations")
+    if not isinstance(configurations, list) or not configurations:
+        raise BrokenError(f"capabilities of {target} have no list of configurations")
+    names = [item.get("name") if isinstance(item, dict) else None for item in configurations]
+    wrong = [name for name in names if not isinstance(name, str) or names.count(name) > 1]
+    if wrong:
+        raise BrokenError(f"configurations of {target} need names, each its own: {wrong[0]!r:.100}")
+    return told
+
+
+def check_methods(adapter: Any, target: str, operations: Any) -> None:
+    """A method for each operation of a manager that is offered, and observe."""
+    names = [name for name in MANAGED if isinstance(operations, list) and name in operations]
+    missing = [name for name in [*names, "observe"] if not callable(getattr(adapter, name, None))]
+    if missing:
+        raise BrokenError(f"{target} has no method {', '.join(missing)}")
+
+
+class Manager:
+    """The instance of a manager that is asked, and how to make a fresh one. Answers and states are made as JSON at once."""
+
+    def __init__(self, factory: Callable[..., Any], target: str, told: dict[str, Any]) -> None:
+        self._factory, self._target, self._operations = factory, target, told["operations"]
+        self._configurations = {item["name"]: json.dumps(item) for item in told["configurations"]}
+        # A state that contains itself ends as a RecursionError, which is an answer; looking for it would cost every other one.
+        encoder = json.JSONEncoder(separators=(",", ":"), default=plain, check_circular=False)
+        self._encode = encoder.encode
+        self._calls: dict[str, Any] = {}
+        self._observe: Any = None
+        self._failed: str | None = None
+
+    def reply(self, message: dict[str, Any]) -> str:
+        """The reply as a line: an answer an operation, and a state an operation or the last one alone."""
+        if message["do"] == "run":
+            self._begin(message["configuration"])
+        each = message["each"]
+        answers: list[str] = []
+        states: list[str] = []
+        for operation in message["operations"]:
+            answers.append(self._answer(operation))
+            if each:
+                states.append(self._state())
+        if not each:
+            states.append(self._state())
+        return f'{{"answers":[{",".join(answers)}],"states":[{",".join(states)}]}}'
+
+    def _begin(self, name: str) -> None:
+        """Make a fresh instance; what was raised instead, when it was, answers everything."""
+        self._calls, self._observe, self._failed = {}, None, None
+        try:
+            if name not in self._configurations:
+                raise ValueError(f"there is no configuration {name!r:.100}")
+            adapter = self._factory(json.loads(self._configurations[name]))
+            check_methods(adapter, self._target, self._operations)
+            self._calls = {name: getattr(adapter, name, None) for name in MANAGED}
+            self._observe = adapter.observe
+        except BaseException as error:
+            self._failed = self._encode(raised(error))
+
+    def _answer(self, operation: dict[str, Any]) -> str:
+        """The adapter's answer to one operation."""
+        if self._failed is not None:
+            return self._failed
+        name = operation["op"]
+        try:
+            call = self._calls[name]
+            if "tokens" in operation:
+                said = call(operation["request"], operation["tokens"])
+            else:
+                said = call(operation["request"], **{key: operation[key] for key in MANAGED[name]})
+            if said is None and name != "admit":
+                return '{"accepted":null}'
+            if isinstance(said, str):
+                return self._encode({"refused": said})
+            if name == "admit" and said is not None and not isinstance(said, bool):
+                return f'{{"accepted":{{"served":{operator.index(said)}}}}}'
+        except BaseException as error:
+            return self._encode(raised(error))
+        wanted = "the number of rows served" if name == "admit" else "None"
+        return self._encode(
+            raised(TypeError(f"{name} returned {shown_as(said)}, not {wanted} or the name of a reason"))
+        )
+
+    def _state(self) -> str:
+        """What the adapter shows."""
+        if self._failed is not None:
+            return self._failed
+        try:
+            shown = self._observe()
+            if not isinstance(shown, dict):
+                raise TypeError(f"observe returned {shown_as(shown)}, not a dict")
+            return self._encode(shown)
+        except BaseException as error:
+            return self._encode(raised(error))
+
+
+def shown_as(value: object) -> str:
+    """The value's text, bounded, and safe for those that cannot print themselves."""
+    try:
+        return f"{value!r:.100}"
+    except BaseException:
+        return f"a {type(value).__name__}"
+
+
+def serve(requests: int, replies: int, hello: dict[str, Any], factory: Any) -> None:
+    """Answer every message in order: of page tables that the factory makes, or of a Manager."""
     encode = json.JSONEncoder(separators=(",", ":"), default=plain).encode
     adapter: Any = None
     unread = b""
@@ -122,6 +274,8 @@ def serve(requests: int, replies: int, hello: dict[str, Any], factory: Callable[
             message = json.loads(line.decode())
             if message["do"] == "hello":
                 ready.append(encode(hello))
+            elif isinstance(factory, Manager):
+                ready.append(factory.reply(message))
             else:
                 if message["do"] == "run":
                     adapter = instance(factory, message["pages"], message["page_size"])

@@ -24,6 +24,7 @@ from verify.remote.children import BrokenTargetError, Children
 from verify.remote.connection import Launch, Limits
 from verify.remote.spelling import SHIPPED, Spelling, python_calls, stdio_calls
 from verify.remote.target import RemoteTarget
+from verify.remote.wire_format import hello_from_line
 from verify.target import Capabilities, Factory, Target
 from verify.targets.shipped import CAPABILITIES, ShippedCache
 
@@ -183,7 +184,7 @@ def chosen(options: TargetOptions, workers: int = 1) -> Iterator[Choice]:
     seconds, memory = options.seconds or MOST_SECONDS, options.memory or MOST_MEMORY
     limits = Limits(seconds, seconds * WALL_FOR_CPU, memory << 20)
     try:
-        children = Children(launch, limits, spares=workers if workers > 1 else 0)
+        children = Children(launch, limits, hello_from_line, spares=workers if workers > 1 else 0)
     except BrokenTargetError as error:
         raise BrokenTargetError(f"{options.target}: {error}") from None
 

@@ -109,41 +109,56 @@ class Connection:
             os.set_blocking(descriptor, False)
         self._words = b""
         self._rest = bytearray()
+        self._unsent = bytearray()
+        self._awaited = 0
+        self._replies: list[bytes] = []
         self._poll = select.poll()
         self._poll.register(self._output, select.POLLIN)
         self._poll.register(self._errors, select.POLLIN)
 
     def exchange(self, requests: Sequence[bytes]) -> list[bytes]:
-        """Send all requests at once, each a line, and return a reply each, in order. LostError.
+        """Send all requests at once, each a line, and return a reply each, in order. LostError."""
+        self.send(requests)
+        return self.receive(len(requests))
+
+    def send(self, requests: Sequence[bytes]) -> None:
+        """Send requests, each a line, whose replies `receive` returns later; what the pipe does not take waits until then."""
+        self._unsent += b"".join(requests)
+        self._awaited += len(requests)
+        self._write()
+
+    def receive(self, count: int) -> list[bytes]:
+        """The replies to the first `count` requests that were sent and not answered yet, in order. LostError.
 
         Writing and reading take turns, so that neither side waits for the other with a full pipe.
         """
-        replies: list[bytes] = []
-        unsent = memoryview(b"".join(requests))
         patience = Patience(self._child.pid, self.limits)
-        unsent = self._send(unsent, replies)
-        if unsent:
+        writing = bool(self._unsent)
+        if writing:
             self._poll.register(self._input, select.POLLOUT)
         try:
-            while len(replies) < len(requests):
+            while len(self._replies) < count:
                 ready = {descriptor for descriptor, _ in self._poll.poll(TICK_SECONDS * 1000)}
-                if self._input in ready and unsent:
-                    unsent = self._send(unsent, replies)
-                    if not unsent:
+                if self._input in ready and writing:
+                    self._write()
+                    if not self._unsent:
                         self._poll.unregister(self._input)
+                        writing = False
                 if self._errors in ready:
                     self._listen()
-                came = self._output in ready and self._receive(replies)
+                came = self._output in ready and self._take(self._replies)
                 if came:
                     patience.renew()
                 elif why := patience.over():
-                    raise HungError(f"{why}{self._last_words()}", replies)
+                    raise HungError(f"{why}{self._last_words()}", self._replies)
         finally:
-            if unsent:
+            if writing:
                 self._poll.unregister(self._input)
-        if len(replies) > len(requests) or self._rest:
-            said = [*replies[len(requests) :], bytes(self._rest)][0][:100].decode(errors="replace")
-            raise GarbledError(f"it sent more than it was asked for: {said}", replies[: len(requests)])
+        replies, self._replies = self._replies[:count], self._replies[count:]
+        self._awaited -= count
+        if len(self._replies) > self._awaited or (self._rest and not self._awaited):
+            said = [*self._replies[self._awaited :], bytes(self._rest)][0][:100].decode(errors="replace")
+            raise GarbledError(f"it sent more than it was asked for: {said}", replies)
         self.limits = self._settled
         return replies
 
@@ -158,20 +173,17 @@ class Connection:
                 with contextlib.suppress(OSError):
                     pipe.close()
 
-    def _send(self, unsent: memoryview, replies: list[bytes]) -> memoryview:
-        """What could not be written yet."""
+    def _write(self) -> None:
+        """Write what the pipe takes; of a child that has gone, `receive` finds the end."""
         try:
-            while unsent:
-                unsent = unsent[os.write(self._input, unsent) :]
+            while self._unsent:
+                del self._unsent[: os.write(self._input, self._unsent)]
         except BlockingIOError:
-            return unsent
+            return
         except BrokenPipeError:
-            while self._receive(replies):
-                continue
-            raise self._died(replies) from None
-        return unsent
+            self._unsent.clear()
 
-    def _receive(self, replies: list[bytes]) -> bool:
+    def _take(self, replies: list[bytes]) -> bool:
         """Take what has come; whether a whole line was among it. DiedError at the end of the pipe."""
         try:
             chunk = os.read(self._output, 1 << 20)
