@@ -1,6 +1,9 @@
 """`python -m impl`."""
 
-from impl.cli import main
-from impl.command import run
+from impl.interrupts import end_at_interrupt
+
+with end_at_interrupt():
+    from impl.cli import main
+    from impl.command import run
 
 run(main)

@@ -1,5 +1,6 @@
 """One interrupt is enough: it is not lost, and later ones do not break into the ending of a run."""
 
+import os
 import signal
 import threading
 import time
@@ -7,10 +8,19 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
+from impl.exit_codes import ExitCode
+
 PATIENCE_SECONDS = 5.0
 """A Ctrl-C so long after the first is meant: the run has not ended, so it interrupts again."""
 
 _first: list[float] = []  # when the interrupt came, while one is being acted on
+
+
+@contextmanager
+def end_at_interrupt() -> Iterator[None]:
+    """Within, a Ctrl-C ends the process at once with exit code 130: for imports, of which nothing is to be lost or said."""
+    with _handled_by(_end):
+        yield
 
 
 @contextmanager
@@ -49,6 +59,11 @@ def _handled_by(handler: Callable[[int, FrameType | None], None]) -> Iterator[No
         signal.signal(signal.SIGINT, before)
         if before not in (_interrupt, _note):
             _first.clear()
+
+
+def _end(number: int, frame: FrameType | None) -> None:
+    os.write(2, b"interrupted\n")
+    os._exit(ExitCode.INTERRUPTED)
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:

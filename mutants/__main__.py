@@ -1,6 +1,9 @@
 """`python -m mutants`."""
 
-from impl.command import run
-from mutants.cli import cli
+from impl.interrupts import end_at_interrupt
 
-run(cli)
+with end_at_interrupt():
+    from impl.command import run
+    from mutants.cli import cli as main
+
+run(main)

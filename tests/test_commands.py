@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ import pytest
 from impl.exit_codes import ExitCode
 from spec.operations import Append, New, Release
 from verify.witness import Witness
-from verify.witness_files import load, save
+from verify.witness_files import load, load_of_manager, save
 
 ROOT = Path(__file__).resolve().parent.parent
 EXPLORE = ("verify", "explore", "--requests", "2", "--workers", "1")
@@ -147,6 +148,34 @@ def test_a_witness_without_operations_is_no_pass(tmp_path: Path) -> None:
     assert run("verify", "replay", str(path)).returncode == ExitCode.UNKNOWN
 
 
+OF_A_MANAGER = ROOT / "verify" / "witnesses" / "managers" / "reuse-one-of-two-copies.json"
+
+
+@pytest.mark.parametrize("command", ["replay", "show"])
+def test_the_witness_of_a_manager_is_replayed_on_the_prefix_cache_that_ships(command: str) -> None:
+    done = run("verify", command, str(OF_A_MANAGER))
+    assert done.returncode == ExitCode.PASS
+    assert "the shipped prefix cache" in done.stdout
+    assert "verdict: pass" in done.stdout
+    again = run("verify", command, str(OF_A_MANAGER), "--target", "adapter:make")
+    assert again.returncode == ExitCode.USAGE
+    assert "verify conformance" in again.stderr
+
+
+def test_the_witness_of_a_manager_that_does_not_ship_says_where_it_is_replayed(tmp_path: Path) -> None:
+    witness = load_of_manager(OF_A_MANAGER)
+    traits = replace(witness.configuration.traits, commits=False)
+    path = tmp_path / "witness.json"
+    save(path, replace(witness, configuration=replace(witness.configuration, traits=traits)))
+    done = run("verify", "replay", str(path))
+    assert done.returncode == ExitCode.BROKEN
+    assert "--target NAME --witness" in done.stderr
+    path.write_text(path.read_text().replace("admit", "admire"))
+    done = run("verify", "replay", str(path))
+    assert done.returncode == ExitCode.BROKEN
+    assert "is no witness of a manager" in done.stderr
+
+
 def test_a_trace_replays_from_the_command_line(tmp_path: Path) -> None:
     path = tmp_path / "trace.jsonl"
     requests = [
@@ -173,12 +202,34 @@ def test_an_interrupt_ends_with_a_summary_and_130(arguments: tuple[str, ...]) ->
     with subprocess.Popen(
         command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment()
     ) as process:
-        time.sleep(2.5)
+        wait_for_cpu_seconds(process, 2.5)
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=60)
     assert process.returncode == ExitCode.INTERRUPTED
     assert "verdict: unknown" in out
     assert "Traceback" not in err
+
+
+def wait_for_cpu_seconds(process: subprocess.Popen[str], seconds: float) -> None:
+    """Until the process has computed for so long, however busy the machine is."""
+    ticks = seconds * os.sysconf("SC_CLK_TCK")
+    while process.poll() is None:
+        fields = Path(f"/proc/{process.pid}/stat").read_text(encoding="utf-8").rpartition(") ")[2].split()
+        if int(fields[11]) + int(fields[12]) >= ticks:
+            return
+        time.sleep(0.02)
+
+
+@pytest.mark.parametrize("package", ["impl", "verify", "mutants"])
+def test_an_interrupt_while_modules_are_imported_ends_without_a_traceback(package: str) -> None:
+    command = [sys.executable, "-m", package, "--help"]
+    with subprocess.Popen(
+        command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment()
+    ) as process:
+        wait_for_cpu_seconds(process, 0.15)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    assert (process.returncode, out, err) == (ExitCode.INTERRUPTED, "", "interrupted\n")
 
 
 @pytest.mark.parametrize(

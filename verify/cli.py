@@ -16,6 +16,8 @@ from impl.schedule import ScheduleOptions
 from impl.traces import TraceError
 from spec.operations import Operation
 from verify.bounds import MOST_PAGE_SIZE, MOST_PAGES, MOST_REQUESTS, Scope
+from verify.conformance.cli import conformance
+from verify.conformance.setup_cli import set_up_targets
 from verify.explore import Exploration, Search, StepsExhausted
 from verify.findings import broken_rules, describe_failure, shortest, shrunk
 from verify.lockstep import replay as replay_operations
@@ -30,8 +32,10 @@ from verify.targets.shipped import ShippedCache
 from verify.targets.shipped_incremental import ShippedIncremental
 from verify.traces.replay import MOST_POOL_PAGES, ReplayOptions, TraceResult, replay_trace
 from verify.view.cli import show_witness
+from verify.view.manager_walkthrough import walk_prefix_cache
+from verify.view.terminal import render_walkthrough, walked_verdict
 from verify.witness import Witness
-from verify.witness_files import load
+from verify.witness_files import is_of_manager, load, load_of_manager
 
 
 def finite(context: click.Context, parameter: click.Parameter, value: float) -> float:
@@ -55,6 +59,7 @@ def main() -> None:
       python -m verify replay trace.jsonl --requests 2000 --page 16 --window 4096
       python -m verify new-target ../mine
       python -m verify fuzz --seed 7 --minutes 5 --target adapter:make --target-path ../mine
+      python -m verify conformance --target vllm --profile dev
 
     Without --target it is the cache that ships. The whole suite with its closing summary is `pytest verify/`.
     """
@@ -62,6 +67,8 @@ def main() -> None:
 
 main.add_command(show_witness)
 main.add_command(new_target)
+main.add_command(set_up_targets)
+main.add_command(conformance)
 
 
 @main.command(epilog=EPILOG)
@@ -222,6 +229,10 @@ def replay(
     out = console()
     if not file.is_file():
         raise CommandError(f"{file} is no regular file")
+    if is_witness(file) and is_of_manager(file):
+        walkthrough = walk_prefix_cache(load_of_manager(file), click.format_filename(file), target)
+        render_walkthrough(out, walkthrough)
+        return walked_verdict(out, walkthrough)
     if is_witness(file):
         with command_target(target) as choice:
             return replay_witness(out, load(file), choice)

@@ -6,13 +6,12 @@ import click
 from rich.text import Text
 
 from impl.command import EPILOG, check_place, console, write_atomically
-from impl.exit_codes import ExitCode
 from verify.remote.choice import TargetOptions, command_target, target_options
-from verify.show import verdict
 from verify.view.html_page import page_html
-from verify.view.terminal import render_walkthrough
+from verify.view.manager_walkthrough import walk_prefix_cache
+from verify.view.terminal import render_walkthrough, walked_verdict
 from verify.view.walkthrough import walk
-from verify.witness_files import load
+from verify.witness_files import is_of_manager, load, load_of_manager
 
 
 @click.command("show", epilog=EPILOG)
@@ -28,16 +27,21 @@ def show_witness(
     """Walk through WITNESS step by step.
 
     Each step shows the block tables with their rows, the physical pages with counts, owners and slots, the free list, what
-    changed, and the rules that broke. A long witness shows its calls and its last two steps.
+    changed, and the rules that broke. A long witness shows its calls and its last two steps. A witness of a manager is walked
+    through on the prefix cache that ships; `python -m verify conformance --witness` has those of others.
     """
     if bool(steps) + last + every > 1:
         raise click.UsageError("--step, --last and --all exclude each other.")
     if html_path is not None:
         check_place(html_path)
     out = console()
-    witness = load(file)
-    with command_target(target) as choice:
-        walkthrough = walk(witness, choice.factory, click.format_filename(file), options=choice.spelling.options)
+    source = click.format_filename(file)
+    if is_of_manager(file):
+        walkthrough = walk_prefix_cache(load_of_manager(file), source, target)
+    else:
+        witness = load(file)
+        with command_target(target) as choice:
+            walkthrough = walk(witness, choice.factory, source, options=choice.spelling.options)
     kept = [step.number for step in walkthrough.steps]
     missing = [number for number in steps if number not in kept]
     if missing:
@@ -47,6 +51,4 @@ def show_witness(
     render_walkthrough(out, walkthrough, steps or (kept[-1:] if last else kept if every else None))
     if html_path is not None:
         out.print(Text(f"all steps on a page: {click.format_filename(html_path)}"), soft_wrap=True)
-    if walkthrough.broken:
-        return verdict(out, walkthrough.title, ExitCode.FAIL)
-    return verdict(out, walkthrough.title, ExitCode.PASS if walkthrough.applied else ExitCode.UNKNOWN)
+    return walked_verdict(out, walkthrough)

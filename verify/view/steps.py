@@ -46,10 +46,11 @@ class Slot(NamedTuple):
 
 
 class Owner(NamedTuple):
-    """A block-table entry: this logical page of this request."""
+    """A block-table entry: this logical page of this request, in the group that `part` names where there are several."""
 
     request: int
     logical: int
+    part: str = ""
 
 
 class FreePage(NamedTuple):
@@ -81,7 +82,10 @@ class LogicalPage:
 
 @dataclass(frozen=True, slots=True)
 class RequestStep:
-    """One request after the step: `wrong` when the sides differ in it or a broken rule names it."""
+    """One request after the step: `wrong` when the sides differ in it or a broken rule names it.
+
+    A manager has a block table a group: each is drawn on its own, and `part` names the group where there are several.
+    """
 
     request: int
     sinks: int
@@ -91,13 +95,15 @@ class RequestStep:
     table: tuple[LogicalPage, ...]
     changed: bool
     wrong: bool
+    part: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class PoolPage:
     """One physical page after the step: `free` are its positions on the free list, `owners` the entries that name it.
 
-    `count` and `free` are None when the target does not tell. `wrong` is set when a broken rule names the page.
+    `count` and `free` are None when the target does not tell. `wrong` is set when a broken rule names the page. `note` is
+    what else is to be said of it, such as the prefix that it is published under.
     """
 
     page: int
@@ -107,6 +113,7 @@ class PoolPage:
     slots: tuple[Slot, ...]
     changed: bool
     wrong: bool
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,8 +142,8 @@ class Walkthrough:
     """A witness on a target: the steps up to the first difference or the end.
 
     `calls` are all operations of the witness and `not_run` those after the difference. `applied` counts what the target was
-    asked for. Of a long witness `steps` has the last ones; their numbers say which. `saved_for` are the witness's own rules, and
-    `options` name the target on a command line, with a space before them.
+    asked for. Of a long witness `steps` has the last ones; their numbers say which. `saved_for` are the witness's own rules.
+    `command` of this program replays the witness, and `options` name the target to it, with a space before them.
     """
 
     target: str
@@ -149,6 +156,7 @@ class Walkthrough:
     steps: tuple[Step, ...]
     applied: int
     options: str = ""
+    command: str = "verify replay"
 
     @property
     def last(self) -> Step:

@@ -8,7 +8,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from verify.show import broken_table, read_more
+from impl.exit_codes import ExitCode
+from verify.show import broken_table, read_more, verdict
 from verify.view.steps import FreePage, LogicalPage, Owner, Pair, PoolPage, RequestStep, Row, Slot, Step, Walkthrough
 
 WRONG, CHANGED, QUIET = "bold red", "yellow", "dim"
@@ -80,7 +81,7 @@ def requests_table(requests: Sequence[RequestStep]) -> Table:
     """One line a request: its rows by logical page, each with the physical page that holds it."""
     table = Table("request", "rows", "pages", "block table and rows", box=SIMPLE_HEAD, pad_edge=False)
     for request in requests:
-        name = marked(str(request.request), request.changed, request.wrong)
+        name = marked(f"{request.request} {request.part}".rstrip(), request.changed, request.wrong)
         table.add_row(name, pair_text(request.length), pair_text(request.held), table_text(request))
     return table
 
@@ -132,7 +133,7 @@ def pool_table(pool: Sequence[PoolPage]) -> Table:
             Text("?" if page.count is None else str(page.count), style=WRONG if page.wrong else ""),
             owners_text(page.owners),
             f"at {place}" if place else "",
-            slots_text(page.slots),
+            Text.assemble(slots_text(page.slots), (f"  {page.note}" if page.note else "", QUIET)),
         )
     return table
 
@@ -151,15 +152,15 @@ def page_runs(pool: Sequence[PoolPage]) -> Iterator[list[PoolPage]]:
 
 def untouched(page: PoolPage) -> bool:
     """Nobody's, not known to be written, and of no interest in this step."""
-    idle = not page.count and not page.owners and not page.changed and not page.wrong
+    idle = not page.count and not page.owners and not page.note and not page.changed and not page.wrong
     return (
         idle and (page.free is None or len(page.free) == 1) and all(s.state in ("never", "unknown") for s in page.slots)
     )
 
 
 def owners_text(owners: Sequence[Owner]) -> str:
-    """The table entries that name a page, as request.logical page."""
-    return " ".join(f"{owner.request}.{owner.logical}" for owner in owners)
+    """The table entries that name a page, as request.logical page, and the group where there are several."""
+    return " ".join(f"{owner.request}.{owner.logical}{f' {owner.part}' if owner.part else ''}" for owner in owners)
 
 
 def slots_text(slots: Sequence[Slot]) -> Text:
@@ -207,3 +208,10 @@ def marked(text: str, changed: bool, wrong: bool, style: str = "") -> Text:
     if wrong:
         return Text(f"{text}!", style=WRONG)
     return Text(f"{text}*", style=CHANGED) if changed else Text(text, style=style)
+
+
+def walked_verdict(out: Console, walkthrough: Walkthrough) -> int:
+    """The closing line of a walkthrough, and its exit code."""
+    if walkthrough.broken:
+        return verdict(out, walkthrough.title, ExitCode.FAIL)
+    return verdict(out, walkthrough.title, ExitCode.PASS if walkthrough.applied else ExitCode.UNKNOWN)

@@ -25,6 +25,7 @@ FAMILIES = {
     "WIN": Section(1, "The window rule"),
     "DEC": Section(4, "The decode step"),
     "HOST": Section(6, "The host"),
+    "PRE": Section(7, "Managers"),
 }
 TINY_MODELS = Section(5, "The tiny models")
 OF_THE_MODELS = frozenset({"ERROR", "MODEL", "RULE"})

@@ -93,7 +93,8 @@ function request(item) {
   const facts = [fact(item.length, "rows"), fact(item.held, "pages held")];
   if (differs(item.released)) facts.push(fact(item.released, "released"));
   if (item.sinks) facts.push(element("span", "fact", plural(item.sinks, "sink")));
-  const who = element("div", "who", tag(item.request, `request ${item.request}`), facts);
+  const part = item.part ? element("span", "fact", item.part) : null;
+  const who = element("div", "who", tag(item.request, `request ${item.request}`), part, facts);
   const pages = tableOf(item.table);
   return element("div", ["request", ...marks(item)], who, element("div", "table", pages.length ? pages : element("span", "empty", "an empty table")));
 }
@@ -169,17 +170,17 @@ function drawPool(step) {
 
 // Nobody's, not known to be written and of no interest: such neighbours share one card, or a large pool would be nothing else.
 function idle(page) {
-  const quiet = !page.count && !page.owners.length && !page.changed && !page.wrong;
+  const quiet = !page.count && !page.owners.length && !page.note && !page.changed && !page.wrong;
   return quiet && (page.free === null || page.free.length === 1) && page.slots.every(([, state]) => state === "never" || state === "unknown");
 }
 
 function physicalPage(page) {
   const count = element("span", "count", page.count === null ? "count not shown" : `count ${page.count}`);
-  const owners = page.owners.map(([owner, logical]) => tag(owner, `r${owner}·${logical}`, `request ${owner}, logical page ${logical}`));
+  const owners = page.owners.map(([owner, logical, part]) => tag(owner, `r${owner}·${logical}`, [`request ${owner}, logical page ${logical}`, part].filter(Boolean).join(", ")));
   const free = (page.free ?? []).map((position) => element("span", "", `free, at ${position}`));
   const nobody = owners.length || free.length ? null : element("span", "", page.free === null ? "nobody’s" : "nobody’s, not on the free list");
   const slots = element("div", "cells", withGaps(page.slots, ([slot]) => slot, slotCell));
-  return linked(element("div", ["page", ...marks(page)], element("div", "head", element("b", "", `page ${page.page}`), count), slots, element("div", "foot", owners, free, nobody)), page.page);
+  return linked(element("div", ["page", ...marks(page)], element("div", "head", element("b", "", `page ${page.page}`), count), slots, element("div", "foot", owners, free, nobody), page.note ? element("div", "note", page.note) : null), page.page);
 }
 
 function slotCell([slot, state, token, changed]) {
@@ -284,7 +285,7 @@ function begin() {
   place("steps").append(...steps.map(stepButton), ...notRun);
   place("calls").value = data.calls.join("\n");
   place("calls").rows = Math.min(16, Math.max(3, data.calls.length));
-  place("replay").textContent = `Replay it: python -m verify replay ${data.source}${data.options}`;
+  place("replay").textContent = `Replay it: python -m ${data.command} ${data.source}${data.options}`;
   place("slider").min = first;
   place("slider").max = last;
   place("back").addEventListener("click", () => go(shown - 1));
