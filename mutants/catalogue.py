@@ -1,30 +1,25 @@
-"""The named mutants, each one line, each with the rules that must catch it; and the two controls.
+"""The named mutants, each one line, each with the rules that must catch it; and the controls.
 
 Source: docs/reference.md section 3, whose numbers the ids are. The expected rules were fixed before the first run. The
 nineteenth, trim in the wrong order, has two readings: the same pages given back in reverse break nothing but the order
-of the free list, a rule of impl/ that the literal tables check; pages taken from the wrong end lose rows.
+of the free list, a rule of impl/ that the literal tables check; pages taken from the wrong end lose rows. Those of the
+prefix cache are in mutants/prefix_catalogue.py.
 """
 
 from pathlib import Path
 
-from mutants.mutant import HOST, NINETEENTH, PAGE_TABLE, WINDOW, Mutant, Project, Rules
+from mutants.mutant import HOST, NINETEENTH, PAGE_TABLE, PREFIX_CACHE, WINDOW, Mutant, Project, all_of, any_of
+from mutants.prefix_catalogue import PREFIX_BROKEN, PREFIX_MUTANTS, PREFIX_NO_OP
 
 PROJECT = Project(
     root=str(Path(__file__).parent.parent),
-    family_stages={WINDOW: ("decode", "host"), HOST: ("host", "decode")},
+    family_stages={
+        WINDOW: ("decode", "host"),
+        HOST: ("host", "decode"),
+        PREFIX_CACHE: ("prefix witness", "prefix exhaustive", "prefix unit", "prefix random"),
+    },
 )
 TABLE = "impl.page_table"
-
-
-def any_of(*rules: str) -> tuple[Rules, ...]:
-    """Each rule alone is enough."""
-    return tuple(frozenset({rule}) for rule in rules)
-
-
-def all_of(*rules: str) -> tuple[Rules, ...]:
-    """Every one of the rules must be broken."""
-    return (frozenset(rules),)
-
 
 MUTANTS = (
     Mutant(
@@ -227,6 +222,7 @@ MUTANTS = (
         after="first, stop = len(table.pages) - (logical - held), len(table.pages)",
         expected=any_of("PT-ROWS"),
     ),
+    *PREFIX_MUTANTS,
 )
 
 NO_OP = Mutant(
@@ -248,3 +244,6 @@ BROKEN = Mutant(
     before="table.length = length + k",
     after="table.length = length + k + 1",
 )
+
+FAMILY_CONTROLS = {PREFIX_CACHE: (PREFIX_NO_OP, PREFIX_BROKEN)}
+"""By family that has controls of its own: the one that must survive its stages, and the one that must not."""

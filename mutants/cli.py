@@ -27,7 +27,7 @@ CATALOGUE = click.option(
     "--catalogue",
     default="mutants.catalogue",
     metavar="MODULE",
-    help="Module with PROJECT, MUTANTS, NO_OP and BROKEN.",
+    help="Module with PROJECT, MUTANTS, NO_OP and BROKEN, and FAMILY_CONTROLS where a family has controls of its own.",
 )
 ONLY = click.option("--only", metavar="IDS", help="Run only these mutants, by id or family: 4,7,nineteenth.")
 ALL_RULES = click.option(
@@ -64,8 +64,9 @@ def cli(
 ) -> ExitCode | None:
     """Show that the checks see every mistake of the catalogue, each by the rule that it must break.
 
-    Eighteen mistakes of the page table, the window and the host, and a nineteenth in two readings. A survivor and a kill
-    by another rule fail; when the original or a control is not as it must be, nothing is judged and the run is broken.
+    Eighteen mistakes of the page table, the window and the host, a nineteenth in two readings, and eight of the prefix
+    cache. A survivor and a kill by another rule fail; when the original or a control is not as it must be, nothing is
+    judged and the run is broken.
     """
     if context.invoked_subcommand is not None:
         given = [name for name in context.params if context.get_parameter_source(name) is ParameterSource.COMMANDLINE]
@@ -117,9 +118,10 @@ def _plan(catalogue: str, only: str | None, attribution: bool, matrix: bool, see
     try:
         module: ModuleType = importlib.import_module(catalogue)
         project, mutants, no_op, broken = module.PROJECT, module.MUTANTS, module.NO_OP, module.BROKEN
+        family_controls = getattr(module, "FAMILY_CONTROLS", {})
     except Exception as error:
         raise CommandError(f"{catalogue} is no catalogue: {error}") from error
-    plan = Plan(project, _chosen(mutants, only), no_op, broken, 0, seed)
+    plan = Plan(project, _chosen(mutants, only), no_op, broken, 0, seed, family_controls)
     return replace(plan, at_least=len(plan.stages()) if matrix else ATTRIBUTION if attribution else 0)
 
 

@@ -30,7 +30,8 @@ BASELINE_CPU_SECONDS = 120.0
 class Plan:
     """What to run. `at_least` is how many of its stages every mutant goes through, whatever broke before.
 
-    `seed` shuffles the mutants; None keeps the catalogue's order. `no_op` must survive, `broken` must not.
+    `seed` shuffles the mutants; None keeps the catalogue's order. `no_op` must survive, `broken` must not; `family_controls`
+    are such a pair of a family's own, which run when some mutant is of that family.
     """
 
     project: Project
@@ -39,6 +40,7 @@ class Plan:
     broken: Mutant
     at_least: int = 0
     seed: int | None = None
+    family_controls: Mapping[str, tuple[Mutant, Mutant]] = field(default_factory=dict)
 
     def in_order(self) -> list[Mutant]:
         order = list(self.mutants)
@@ -46,17 +48,27 @@ class Plan:
             random.Random(self.seed).shuffle(order)
         return order
 
+    def pairs(self) -> tuple[tuple[Mutant, Mutant], ...]:
+        """The controls to run, each time the one that must survive and the one that must not."""
+        families = {mutant.family for mutant in self.mutants}
+        own = (pair for family, pair in self.family_controls.items() if family in families)
+        return ((self.no_op, self.broken), *own)
+
+    def controls(self) -> tuple[Mutant, ...]:
+        """The controls to run, one by one."""
+        return tuple(control for pair in self.pairs() for control in pair)
+
     def modules(self) -> set[str]:
         """Modules that some mutant or control changes."""
-        return {mutant.module for mutant in (*self.mutants, self.no_op, self.broken)}
+        return {mutant.module for mutant in (*self.controls(), *self.mutants)}
 
     def stages(self) -> tuple[str, ...]:
         """Stages that some mutant or control reaches."""
-        return self.project.stages_of_all(mutant.family for mutant in (self.no_op, self.broken, *self.mutants))
+        return self.project.stages_of_all(mutant.family for mutant in (*self.controls(), *self.mutants))
 
     def units(self) -> int:
-        """Number of runs: every mutant, two controls, the original twice."""
-        return len(self.mutants) + 4
+        """Number of runs: every mutant and control, the original twice."""
+        return len(self.mutants) + len(self.controls()) + 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,16 +134,16 @@ def carry_out(record: Record, announce: Announce) -> None:
 
 def _run_plan(record: Record, server: ForkServer, announce: Announce) -> None:
     plan = record.plan
-    controls = plan.no_op, plan.broken
-    made = make(controls, server.sources, plan.project) | make(plan.mutants, server.sources, plan.project)
+    made = make(plan.controls(), server.sources, plan.project) | make(plan.mutants, server.sources, plan.project)
     announce("the original")
     record.before = _run_original(server, plan.stages())
     _check_original(record.before, plan.stages())
     budgets = _budgets(record.before)
-    for control in controls:
-        announce(f"control {control.id}")
-        record.controls.append(_run_mutant(control, made[control.id], server, budgets, 0))
-    _check_controls(*record.controls)
+    for pair in plan.pairs():
+        for control in pair:
+            announce(f"control {control.id}")
+            record.controls.append(_run_mutant(control, made[control.id], server, budgets, 0))
+        _check_controls(*record.controls[-2:])
     for mutant in plan.in_order():
         announce(f"mutant {mutant.id}")
         record.results.append(_run_mutant(mutant, made[mutant.id], server, budgets, plan.at_least))
@@ -183,10 +195,11 @@ def _check_original(run: Run, stages: tuple[str, ...]) -> None:
 
 
 def _check_controls(no_op: Result, broken: Result) -> None:
-    if no_op.verdict.status is not Status.SURVIVED:
-        raise _NotSoundError(f"the no-op control must survive: {no_op.verdict.status}, {no_op.verdict.detail}")
-    if broken.verdict.status is not Status.KILLED_ASSERTION:
-        raise _NotSoundError(f"the broken control must break a rule: {broken.verdict.status}, {broken.verdict.detail}")
+    due = ((no_op, Status.SURVIVED, "survive"), (broken, Status.KILLED_ASSERTION, "break a rule"))
+    for control, status, must in due:
+        found = control.verdict
+        if found.status is not status:
+            raise _NotSoundError(f"the {control.mutant.id} control must {must}: {found.status}, {found.detail}")
 
 
 def _check_unchanged(before: Run, after: Run) -> None:

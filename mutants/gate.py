@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from impl.exit_codes import ExitCode
 from mutants.engine import Record, Result
-from mutants.mutant import NINETEENTH
+from mutants.mutant import APART, NINETEENTH
 from mutants.verdicts import INVALID, NO_VERDICT, RUNAWAYS
 
 
@@ -65,19 +65,20 @@ def _reason(result: Result) -> str:
 
 
 def summary(record: Record) -> list[str]:
-    """One line a family and, where they are several, one over all; the readings of the nineteenth (19a, 19b) stand apart,
-    each with the rules that caught it."""
+    """One line a family and, where they are several, one over all but those that stand apart: the readings of the
+    nineteenth (19a, 19b), each with the rules that caught it, and the families counted for themselves."""
     planned = Counter(mutant.family for mutant in record.plan.mutants)
     caught = Counter(result.mutant.family for result in record.results if result.caught)
     judged = {result.mutant.family for result in record.results}
-    counted = [family for family in planned if family in judged and family != NINETEENTH]
-    lines = [f"{family} {caught[family]} of {planned[family]}" for family in counted]
+    said = {family: f"{family} {caught[family]} of {planned[family]}" for family in planned if family in judged}
+    counted = [family for family in said if family not in APART]
+    lines = [said[family] for family in counted]
     if len(counted) > 1:
         lines.append(f"{sum(caught[family] for family in counted)} of {sum(planned[family] for family in counted)}")
     readings = sorted((r for r in record.results if r.mutant.family == NINETEENTH), key=lambda r: r.mutant.id)
     if readings:
         lines.append(f"{NINETEENTH} {', '.join(map(_reading, readings))}")
-    return lines
+    return lines + [said[family] for family in said if family in APART - {NINETEENTH}]
 
 
 def _reading(result: Result) -> str:

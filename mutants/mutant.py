@@ -9,6 +9,10 @@ PAGE_TABLE = "page table"
 WINDOW = "window"
 HOST = "host"
 NINETEENTH = "nineteenth"
+PREFIX_CACHE = "prefix cache"
+
+APART = frozenset({NINETEENTH, PREFIX_CACHE})
+"""Families that are not among the eighteen: counted apart, and left out of ablations."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +49,16 @@ def covers(expected: Collection[Rules], broken: Collection[str]) -> bool:
     if not expected:
         return bool(broken)
     return any(rules.issubset(broken) for rules in expected)
+
+
+def any_of(*rules: str) -> tuple[Rules, ...]:
+    """Each rule alone is enough."""
+    return tuple(frozenset({rule}) for rule in rules)
+
+
+def all_of(*rules: str) -> tuple[Rules, ...]:
+    """Every one of the rules must be broken."""
+    return (frozenset(rules),)
 
 
 @dataclass(frozen=True, slots=True)

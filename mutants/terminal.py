@@ -83,13 +83,14 @@ def _table(record: Record) -> Table:
     for heading in ("id", "mutant", "expected", "verdict", "rules", "stage"):
         table.add_column(heading, overflow="fold", no_wrap=heading in ("id", "verdict", "stage"))
     table.add_column("CPU ms", justify="right", no_wrap=True)
+    survive = [no_op for no_op, _ in record.plan.pairs()]
     for result in [*record.controls, *in_catalogue_order(record)]:
         mutant, verdict = result.mutant, result.verdict
         as_it_must = result.caught or result in record.controls
         table.add_row(
             Text(mutant.id),
             Text(mutant.title),
-            "to survive" if mutant is record.plan.no_op else mutant.expectation(),
+            "to survive" if mutant in survive else mutant.expectation(),
             Text(verdict.status.value, style="green" if as_it_must else "red"),
             " ".join(sorted(verdict.rules)) or "-",
             verdict.stage or "-",

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from impl import rules as impl_rules
-from mutants.catalogue import BROKEN, MUTANTS, NO_OP, PROJECT
-from mutants.mutant import HOST, NINETEENTH, PAGE_TABLE, WINDOW, Mutant
+from mutants.catalogue import BROKEN, FAMILY_CONTROLS, MUTANTS, NO_OP, PROJECT
+from mutants.mutant import HOST, NINETEENTH, PAGE_TABLE, PREFIX_CACHE, WINDOW, Mutant
 from mutants.splice import splice
 from spec.rules import RULES
 from verify.suite import STAGES
@@ -33,8 +33,18 @@ EXPECTED = {
     "18": "WIN-4",
     "19a": "LIFO",
     "19b": "PT-ROWS",
+    "P1": "PRE-PUBLISH",
+    "P2": "PRE-KEY",
+    "P3": "OutOfPages",
+    "P4": "PT-SHARE",
+    "P5": "PRE-EVICT",
+    "P6": "PRE-PUBLISH",
+    "P7": "PRE-PUBLISH",
+    "P8": "PRE-HIT",
 }
 """Source: docs/reference.md section 3, written down apart from the catalogue."""
+
+CONTROLS = (NO_OP, BROKEN, *(control for pair in FAMILY_CONTROLS.values() for control in pair))
 
 
 def test_the_expected_rules_are_those_of_the_reference() -> None:
@@ -51,7 +61,18 @@ def test_no_named_mutant_may_be_killed_by_a_runaway() -> None:
 
 
 def test_families_are_complete() -> None:
-    assert Counter(mutant.family for mutant in MUTANTS) == {PAGE_TABLE: 12, WINDOW: 2, HOST: 4, NINETEENTH: 2}
+    eighteen = {PAGE_TABLE: 12, WINDOW: 2, HOST: 4}
+    assert Counter(mutant.family for mutant in MUTANTS) == {**eighteen, NINETEENTH: 2, PREFIX_CACHE: 8}
+
+
+def test_no_two_mutants_or_controls_have_one_id() -> None:
+    ids = [mutant.id for mutant in (*MUTANTS, *CONTROLS)]
+    assert len(set(ids)) == len(ids)
+
+
+def test_the_controls_of_a_family_go_through_its_stages() -> None:
+    families = {family: {control.family for control in pair} for family, pair in FAMILY_CONTROLS.items()}
+    assert families == {PREFIX_CACHE: {PREFIX_CACHE}}
 
 
 def test_each_family_goes_through_the_stages_that_can_see_it() -> None:
@@ -60,12 +81,15 @@ def test_each_family_goes_through_the_stages_that_can_see_it() -> None:
         (PAGE_TABLE, NINETEENTH, NO_OP.family), searches
     )
     assert (PROJECT.stages_of(WINDOW), PROJECT.stages_of(HOST)) == (("decode", "host"), ("host", "decode"))
-    assert STAGES.keys() >= {*PROJECT.stages_of_all((PAGE_TABLE, WINDOW, HOST)), "source"}
+    assert PROJECT.stages_of(PREFIX_CACHE) == tuple(f"prefix {stage}" for stage in searches)
+    assert STAGES.keys() >= {*PROJECT.stages_of_all((PAGE_TABLE, WINDOW, HOST, PREFIX_CACHE)), "source"}
 
 
-@pytest.mark.parametrize("mutant", [*MUTANTS, NO_OP, BROKEN], ids=lambda mutant: mutant.id)
+@pytest.mark.parametrize("mutant", [*MUTANTS, *CONTROLS], ids=lambda mutant: mutant.id)
 def test_every_mutant_applies_to_one_line(mutant: Mutant) -> None:
     path = f"{mutant.module.replace('.', '/')}.py"
     diff = splice(Path(PROJECT.root, path).read_text(encoding="utf-8"), path, mutant).diff.splitlines()
-    assert sum(line.startswith("-") and not line.startswith("---") for line in diff) == 1
-    assert sum(line.startswith("+") and not line.startswith("+++") for line in diff) == 1
+    gone = sum(line.startswith("-") and not line.startswith("---") for line in diff)
+    come = sum(line.startswith("+") and not line.startswith("+++") for line in diff)
+    added = mutant.after.startswith(f"{mutant.before}\n")
+    assert (gone, come) == ((0, 1) if added else (1, 1))

@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,7 +16,7 @@ from impl.exit_codes import ExitCode
 from mutants import catalogue
 from mutants.engine import Plan, Record, Result, carry_out
 from mutants.gate import decide, median_cpu_ms, summary
-from mutants.mutant import NINETEENTH, Mutant, Project
+from mutants.mutant import NINETEENTH, PREFIX_CACHE, Mutant, Project
 from mutants.repeat import verdict_key
 from mutants.verdicts import Status, Verdict
 from mutants.wire import Run
@@ -34,8 +34,9 @@ def carried_out(
     broken: Mutant = BROKEN,
     seed: int | None = None,
     at_least: int = 0,
+    family_controls: Mapping[str, tuple[Mutant, Mutant]] | None = None,
 ) -> Record:
-    record = Record(Plan(project, mutants, no_op, broken, at_least, seed))
+    record = Record(Plan(project, mutants, no_op, broken, at_least, seed, family_controls or {}))
     carry_out(record, lambda label: None)
     return record
 
@@ -117,6 +118,47 @@ def test_a_broken_control_must_break_a_rule_and_not_only_crash() -> None:
     assert record.problems[0].startswith("the broken control must break a rule: killed.crash")
 
 
+def aside(mutant: Mutant) -> Mutant:
+    """The mutant in a family with stages of its own."""
+    return replace(mutant, id=f"{mutant.id} aside", family="aside")
+
+
+ASIDE = replace(PROJECT, family_stages={"aside": ("bindings", "unit")})
+ASIDE_NO_OP = replace(aside(NO_OP), after="page = self.free.pop(-1)")
+ASIDE_BROKEN = replace(aside(BROKEN), after="page = 1")
+ASIDE_CONTROLS = {"aside": (ASIDE_NO_OP, ASIDE_BROKEN), "absent": (STALE, STALE)}
+
+
+def test_the_controls_of_a_family_run_through_its_stages_when_a_mutant_does() -> None:
+    def controls(record: Record) -> list[tuple[str, list[str]]]:
+        return [(one.mutant.id, [s.stage for s in one.run.stages] if one.run else []) for one in record.controls]
+
+    general = [("no-op", ["witness", "exhaustive", "unit"]), ("broken", ["witness"])]
+    without = carried_out(BOTTOM, project=ASIDE, family_controls=ASIDE_CONTROLS)
+    assert controls(without) == general
+    beside = carried_out(aside(COPY), project=ASIDE, family_controls=ASIDE_CONTROLS)
+    assert beside.problems == []
+    assert controls(beside) == [*general, *((f"{name} aside", ["bindings", "unit"]) for name in ("no-op", "broken"))]
+    assert [plan.units() - len(plan.mutants) for plan in (without.plan, beside.plan)] == [4, 6]
+
+
+@pytest.mark.parametrize(
+    ("pair", "problem"),
+    [
+        ((aside(BOTTOM), ASIDE_BROKEN), "the bottom aside control must survive: killed.assertion"),
+        ((ASIDE_NO_OP, replace(ASIDE_NO_OP, id="idle")), "the idle control must break a rule: duplicate"),
+        ((ASIDE_NO_OP, aside(STALE)), "the stale aside control must break a rule: invalid.apply"),
+    ],
+)
+def test_controls_of_a_family_that_are_not_as_they_must_be_break_the_run(
+    pair: tuple[Mutant, Mutant], problem: str
+) -> None:
+    record = carried_out(aside(COPY), project=ASIDE, family_controls={"aside": pair})
+    assert decide(record).code is ExitCode.BROKEN
+    assert record.problems[0].startswith(problem)
+    assert record.results == []
+
+
 def test_a_missing_verdict_fails() -> None:
     record = carried_out(BOTTOM, COPY)
     del record.results[0]
@@ -144,10 +186,10 @@ def test_a_mutant_goes_through_the_stages_of_its_family_and_the_original_through
     def stages(run: Run | None) -> list[str]:
         return [stage.stage for stage in run.stages] if run else []
 
-    project = replace(PROJECT, family_stages={"aside": ("bindings", "unit"), "unreached": ("failing",)})
-    aside = replace(COPY, id="aside", family="aside", expected=(frozenset({"TOY-ORDER"}),))
+    project = replace(PROJECT, family_stages={**ASIDE.family_stages, "unreached": ("failing",)})
+    ordered = replace(aside(COPY), expected=(frozenset({"TOY-ORDER"}),))
     for at_least in (0, 5):
-        record = carried_out(aside, BOTTOM, project=project, at_least=at_least)
+        record = carried_out(ordered, BOTTOM, project=project, at_least=at_least)
         everything = ["witness", "exhaustive", "unit", "bindings"]
         assert [stages(record.before), stages(record.after)] == [everything, everything]
         assert [stages(result.run) for result in record.results] == [["bindings", "unit"], everything[:3]]
@@ -159,15 +201,19 @@ def test_families_are_counted_one_by_one_and_together() -> None:
     assert summary(record) == ["aside 1 of 2", "toy 1 of 1", "2 of 3"]
 
 
-def test_the_eighteen_are_counted_together_and_the_nineteenth_apart() -> None:
+def test_the_eighteen_are_counted_together_the_nineteenth_and_the_prefix_cache_apart() -> None:
     record = Record(Plan(catalogue.PROJECT, catalogue.MUTANTS, catalogue.NO_OP, catalogue.BROKEN))
     for mutant in reversed(catalogue.MUTANTS):
         verdict = Verdict(Status.KILLED_ASSERTION, "", dict.fromkeys(mutant.expected[0], ""), "")
         record.results.append(Result(mutant, verdict, None, None))
     apart = "nineteenth (a) killed by LIFO, (b) killed by PT-ROWS"
-    assert summary(record) == ["page table 12 of 12", "window 2 of 2", "host 4 of 4", "18 of 18", apart]
-    del record.results[record.results.index(next(r for r in record.results if r.mutant.id == "13"))]
-    assert summary(record) == ["page table 12 of 12", "window 1 of 2", "host 4 of 4", "17 of 18", apart]
+    eighteen = ["page table 12 of 12", "window 2 of 2", "host 4 of 4", "18 of 18"]
+    assert summary(record) == [*eighteen, apart, "prefix cache 8 of 8"]
+    record.results = [result for result in record.results if result.mutant.id not in ("13", "P3")]
+    seventeen = ["page table 12 of 12", "window 1 of 2", "host 4 of 4", "17 of 18"]
+    assert summary(record) == [*seventeen, apart, "prefix cache 7 of 8"]
+    record.results = [result for result in record.results if result.mutant.family == PREFIX_CACHE]
+    assert summary(record) == ["prefix cache 7 of 8"]
 
 
 def test_verdicts_do_not_depend_on_the_order() -> None:

@@ -14,6 +14,9 @@ from verify.stage import SAVED_WITNESSES, StageResult
 from verify.targets.shipped import ShippedCache
 from verify.witness import Witness, to_json
 
+Stage = Callable[[int | None], StageResult]
+"""Runs on a budget of operations, None for no limit; raises StepsExhausted past it."""
+
 STAGE_SCOPES = (
     Scope(2, 2, 2, 3, sinks=0),
     Scope(2, 1, 2, 2, sinks=1),
@@ -107,13 +110,24 @@ def source_stage(budget: int | None) -> StageResult:
     return run(budget)
 
 
+def prefix_stage(name: str) -> Stage:
+    """The stage of the prefix cache that has this name in verify/managers/suite.py."""
+
+    def run(budget: int | None) -> StageResult:
+        from verify.managers import suite
+
+        return suite.STAGES[name](budget)
+
+    return run
+
+
 def spend(steps: int, budget: int | None) -> None:
     """Raise StepsExhausted once more steps were taken than the budget allows."""
     if budget is not None and steps > budget:
         raise StepsExhausted(f"more than {budget} operations")
 
 
-STAGES: dict[str, Callable[[int | None], StageResult]] = {
+STAGES: dict[str, Stage] = {
     "witness": witness_stage,
     "exhaustive": exhaustive_stage,
     "unit": unit_stage,
@@ -121,4 +135,5 @@ STAGES: dict[str, Callable[[int | None], StageResult]] = {
     "decode": decode_stage,
     "host": host_stage,
     "source": source_stage,
+    **{f"prefix {name}": prefix_stage(name) for name in ("witness", "exhaustive", "unit", "random")},
 }
