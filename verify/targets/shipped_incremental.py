@@ -1,6 +1,6 @@
 """The adapter of the cache that ships for long replays: it shows what one operation touched, at the cost of that."""
 
-from operator import itemgetter
+from array import array
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,7 @@ from spec.operations import (
     Truncate,
 )
 from verify.target import RequestView, Snapshot
-from verify.traces.incremental_target import Glimpse, PoolGlimpse
+from verify.traces.incremental_target import Glimpse, Pages, PoolGlimpse, WholeGlimpse
 from verify.traces.tokens import Tokens
 
 ACCEPTED = Accepted()
@@ -47,7 +47,7 @@ class ShippedIncremental:
         try:
             match operation:
                 case Append(request, (token,)):
-                    cache.append_row(request, np.array([[[token + 1], [-token - 1]]], np.int32))
+                    cache.append_row(request, _row(token))
                 case Append(request, tokens):
                     cache.append(request, self.rows_of(tokens))
                 case Trim(request, keep_from):
@@ -66,8 +66,11 @@ class ShippedIncremental:
             return REFUSALS[type(error).__name__]
         return ACCEPTED
 
-    def rows_of(self, tokens: tuple[int, ...]) -> npt.NDArray[Any]:
+    def rows_of(self, tokens: tuple[int, ...] | Tokens) -> npt.NDArray[Any]:
         """The rows of these tokens: (1, 2, rows, 1)."""
+        if len(tokens) == 1:
+            (token,) = tokens
+            return _row(token)[:, :, None]
         rows = np.empty((1, 2, len(tokens), 1), np.int32)
         keys, values = rows[0, :, :, 0]
         np.add(np.asarray(tokens, np.int32), 1, out=keys)
@@ -89,10 +92,9 @@ class ShippedIncremental:
         released = (first, first + entry.dropped) if entry.dropped else (0, 0)
         return Glimpse(entry.length, released, entry.pages[:])
 
-    def counts_of(self, pages: tuple[int, ...]) -> tuple[int, ...]:
-        """Reference counts of these pages, in their order."""
-        counts = self.cache.table.counts
-        return itemgetter(*pages)(counts) if len(pages) > 1 else tuple(counts[page] for page in pages)
+    def counts_of(self, pages: Pages) -> list[list[int]]:
+        """Reference counts of these pages, as Pages.of has them."""
+        return pages.of(self.cache.table.counts)
 
     def glimpse_pool(self) -> PoolGlimpse:
         """The pool, and what changed in the free list from its deepest entry that changed on.
@@ -110,20 +112,38 @@ class ShippedIncremental:
             seen[kept:] = returned
         return PoolGlimpse(taken, returned, table.pages - len(free), len(table.requests()))
 
+    def glimpse_whole(self) -> WholeGlimpse:
+        """Every live request, the counts and the free list, by what the table shows of them."""
+        table = self.cache.table
+        requests = {request: self._shown(request) for request in table.requests()}
+        return WholeGlimpse(requests, list(table.counts), array("q", table.free))
+
     def observe(self) -> Snapshot:
         """Every live request with all its readable rows, read through the cache."""
         table = self.cache.table
         requests = {request: self._view(request) for request in table.requests()}
         return Snapshot(requests, tuple(table.counts), tuple(table.free))
 
-    def _view(self, request: int) -> RequestView:
+    def _shown(self, request: int) -> Glimpse:
+        """The glimpse of a live request with the pages that the table shows instead of those that it keeps."""
         seen = self.glimpse(request)
         assert seen is not None
+        return seen._replace(pages=array("q", self.cache.table.block_table(request)))
+
+    def _view(self, request: int) -> RequestView:
+        seen = self._shown(request)
         lo, hi = (min(seen.length, page * self.cache.table.page_size) for page in seen.released)
         rows = self.cache.rows(request, hi, seen.length)
         if lo:
             rows = np.concatenate((self.cache.rows(request, 0, lo), rows), axis=2)
-        return RequestView(seen.length, seen.released, self.cache.table.block_table(request), _tokens(rows))
+        return RequestView(seen.length, seen.released, tuple(seen.pages), _tokens(rows))
+
+
+def _row(token: int) -> npt.NDArray[Any]:
+    """The row of one token: (1, 2, 1), layer, key and value, element."""
+    row = np.empty((1, 2, 1), np.int32)
+    row[0, 0, 0], row[0, 1, 0] = token + 1, -token - 1
+    return row
 
 
 def _tokens(rows: npt.NDArray[Any]) -> Any:
