@@ -1,14 +1,18 @@
 # The checkout is run in place: .ci/setup brings the pinned tools into .venv and does nothing the second time.
 # PYTHON=python3.12, for example, chooses the interpreter; the default is the first found from 3.11 on.
-# OPTIONS="--target adapter:make --target-path ../mine" has `make verify` check that target instead of the cache that ships.
+# OPTIONS="--target adapter:make --target-path ../mine" has `make verify` check that target instead of the cache that ships;
+# OPTIONS="--profile dev --target tvm" has `make conformance` check that third-party manager alone, and less far.
 RUN := .venv/bin/python -m
 
-.PHONY: verify test deep setup packages suite gate lint types clean
+.PHONY: verify test deep targets conformance setup packages suite gate lint types clean
 .NOTPARALLEL:
 
 verify: setup ; $(RUN) pytest verify/ $(OPTIONS)
 test: suite gate lint types
-deep: test ; $(RUN) pytest verify/ tests/test_counts.py --profile deep
+deep: test targets ; $(RUN) pytest verify/ tests/test_counts.py --profile deep && $(RUN) verify conformance --profile deep --require-all
+
+targets: setup ; $(RUN) verify targets
+conformance: setup ; $(RUN) verify conformance $(OPTIONS)
 
 setup: ; @.ci/setup
 packages: ; @.ci/packages
@@ -16,4 +20,4 @@ suite: setup packages ; $(RUN) pytest verify/ tests/
 gate: setup ; $(RUN) mutants
 lint: setup ; $(RUN) ruff check && $(RUN) ruff format --check
 types: setup ; $(RUN) mypy
-clean: ; rm -rf .venv reports .hypothesis .mypy_cache .ruff_cache
+clean: ; rm -rf .venv .venvs reports .hypothesis .mypy_cache .ruff_cache

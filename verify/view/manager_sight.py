@@ -14,7 +14,7 @@ from verify.view.sight import NOBODY, SlotState
 from verify.view.steps import Owner
 
 Prefixes = dict[int, tuple[int, ...]]
-"""The token prefix of each value that a request ever had."""
+"""The token prefix of each value that a request ever had, or was asked to have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,11 +28,10 @@ class ManagerSight:
     notes: Mapping[int, str] = field(default_factory=dict)
 
 
-def learn(prefixes: Prefixes, state: State) -> None:
-    """Remember the value of every row of the oracle's requests."""
-    for request in state.requests.values():
-        for end, told in enumerate(values(request.tokens), start=1):
-            prefixes.setdefault(told, request.tokens[:end])
+def learn(prefixes: Prefixes, tokens: tuple[int, ...]) -> None:
+    """Remember the value of every row of a request with these tokens."""
+    for end, told in enumerate(values(tokens), start=1):
+        prefixes.setdefault(told, tokens[:end])
 
 
 def part_names(groups: Sequence[Group]) -> tuple[str, ...]:

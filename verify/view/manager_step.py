@@ -193,11 +193,18 @@ def target_rows(
     for row, told in enumerate(read, start=logical * size):
         if told is None:
             found.append(RESERVED if written <= row < len(due) else RELEASED)
-        elif truth is not None and row < len(due) and told == due[row]:
-            found.append(str(truth.tokens[row]))
         else:
-            found.append(prefix_words(prefixes, told) if told in prefixes else "?")
+            found.append(value_words(told, row, due, prefixes))
     return tuple(found)
+
+
+def value_words(told: int, row: int, due: tuple[int, ...], prefixes: Prefixes) -> str:
+    """The token of a value that is right, or of which the oracle says nothing; else the whole prefix that it is of."""
+    prefix = prefixes.get(told)
+    if prefix is None:
+        return "?"
+    right = told == due[row] if row < len(due) else len(prefix) == row + 1
+    return str(prefix[-1]) if right else prefix_words(prefixes, told)
 
 
 def pool_pages(before: ManagerSight, now: ManagerSight, named_pages: frozenset[int]) -> tuple[PoolPage, ...]:

@@ -6,7 +6,7 @@ from typing import Any
 from impl.command import CommandError
 from impl.exit_codes import ExitCode
 from spec.manager import State, initial
-from spec.operations import ManagerOperation
+from spec.operations import Admit, Append, ManagerOperation
 from verify.findings import broken_rules
 from verify.managers.lockstep import ManagerLockstep
 from verify.managers.target import ManagerTarget, look
@@ -117,6 +117,7 @@ class ManagerFilm:
 
     def apply(self, operation: ManagerOperation, number: int, text: str) -> None:
         """Apply the operation on both sides and keep what is seen."""
+        learn(self.prefixes, asked_for(self.run.state, operation))
         self.differences = self.run.apply(operation)
         outcome = self.run.outcome
         assert outcome is not None
@@ -131,8 +132,14 @@ class ManagerFilm:
         if isinstance(shown, Raised):
             self.steps.append(unseen_step(number, text, outcome, state, shown.text, broken))
             return
-        learn(self.prefixes, state)
         now = manager_sight(shown, state, self.prefixes, self.sight)
         before = self.sight or now
         self.steps.append(manager_step(number, text, outcome, state, before, now, self.prefixes, broken))
         self.sight = now
+
+
+def asked_for(state: State, operation: ManagerOperation) -> tuple[int, ...]:
+    """The tokens that the operation's request is to have: a manager may give them to it where the oracle refuses."""
+    found = state.requests.get(operation.request)
+    known = found.tokens if found is not None else ()
+    return known + operation.tokens if isinstance(operation, Admit | Append) else known
