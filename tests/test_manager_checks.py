@@ -28,7 +28,7 @@ from verify.managers.target import ManagerSnapshot, ManagerView, Offer
 from verify.managers.values import values
 from verify.managers.walks import search_at_random
 from verify.refinement import Difference, Seen
-from verify.target import Raised
+from verify.target import FarError, Raised
 from verify.targets.prefix import PrefixManager
 
 FULL = Group("full")
@@ -252,6 +252,63 @@ def test_a_refusal_that_changes_something_breaks_the_rule_of_refusals() -> None:
         checked = check_operation(before, after, outcome, operation, target, seen)
         found[kind] = {difference.rule for difference in checked.differences}
     assert found == {PrefixManager: set(), ChangesOnRefusal: {"PT-REFUSE"}}
+
+
+OUT = Refused(Reason.OUT_OF_PAGES)
+
+
+class Answers(OracleManager):
+    """Does what the oracle does, then says or shows this: an answer, or an error in place of one."""
+
+    says: Outcome | Raised = Accepted(served=0)
+    shows_instead: Raised | None = None
+
+    def apply(self, operation: ManagerOperation) -> Outcome:
+        super().apply(operation)
+        if isinstance(self.says, Raised):
+            raise FarError(self.says)
+        return self.says
+
+    def observe(self) -> ManagerSnapshot:
+        if self.shows_instead is not None:
+            raise FarError(self.shows_instead)
+        return super().observe()
+
+
+LOST, BLIND = Raised("", "gone", lost=True), Raised("KeyError", "7")
+TOTAL, BLINDED = (
+    Difference("PT-TOTAL", "accepted, 0 tokens served", "gone"),
+    Difference("PT-TOTAL", "the state can be observed", ""),
+)
+
+
+@pytest.mark.parametrize(
+    ("says", "shows", "differences", "lost"),
+    [
+        (Accepted(served=0), None, [], False),
+        (Accepted(served=2), None, [Difference("PRE-HIT", "serves 0 tokens", "serves 2")], False),
+        (Accepted(), None, [Difference("PRE-HIT", "serves 0 tokens", "tells what it serves")], False),
+        (OUT, None, [Difference("OutOfPages", "accepted, 0 tokens served", "refused, OutOfPages")], False),
+        (LOST, None, [replace(TOTAL, target="gone")], True),
+        (BLIND, BLIND, [replace(TOTAL, target="raised KeyError: 7")], False),
+        (Accepted(served=0), BLIND, [replace(BLINDED, target="KeyError: 7")], False),
+        (Accepted(served=0), LOST, [replace(BLINDED, target="gone")], True),
+        (BLIND, LOST, [replace(TOTAL, target="raised KeyError: 7"), replace(BLINDED, target="gone")], True),
+    ],
+)
+def test_a_wrong_answer_and_a_state_that_cannot_be_seen_are_told_once_each(
+    says: Outcome | Raised, shows: Raised | None, differences: list[Difference], lost: bool
+) -> None:
+    target, operation, before = Answers(TRAITS), Admit(0, (1, 2, 3)), initial(TRAITS)
+    seen = Seen({8: 9}, target.observe(), NOT_TAKEN)
+    after, outcome = step(before, operation)
+    target.says, target.shows_instead = says, shows
+    checked = check_operation(before, after, outcome, operation, target, seen)
+    assert ([*checked.differences], checked.lost, checked.moved) == (differences, lost, says is not LOST)
+    if says is LOST or shows is not None:
+        assert (checked.mapped, checked.snapshot) == (seen.mapped, seen.snapshot)
+    else:
+        assert (len(checked.mapped), checked.snapshot) == (4, target.observe())
 
 
 def test_a_trim_that_stays_after_a_refused_append_is_due() -> None:

@@ -5,8 +5,8 @@ Cells are numbered as they are taken, page after page and group after group, so 
 
 import pytest
 
-from spec.groups import Group, keep_from, rows_read
-from spec.manager import Request, State, Traits, available, initial, owners, step
+from spec.groups import Group, keep_from, released_pages, rows_read
+from spec.manager import Request, State, Traits, available, initial, of_tables, owners, step
 from spec.manager_tables import readable
 from spec.operations import (
     Accepted,
@@ -97,10 +97,28 @@ def test_a_group_reads_and_keeps_what_its_kind_says() -> None:
     ]
     assert [keep_from(window(4, keeps=1), length) for length in (3, 4, 9)] == [0, 0, 5]
     assert [keep_from(Group("chunk", 3), length) for length in (2, 3, 8)] == [0, 3, 6]
+    one = Group("chunk", 1)
+    assert (rows_read(one, 5), keep_from(one, 5)) == ((), 5)
+
+
+def test_rows_that_can_be_read_are_given_in_whole_ranges_none_of_them_empty() -> None:
+    assert [readable(FULL, 2, False, 0, written) for written in (0, 3)] == [(), ((0, 3),)]
+    assert readable(window(4), 2, False, 6, 9) == ((6, 9),)
+    assert [readable(window(4, 1), 2, False, 6, written) for written in (9, 6)] == [((0, 2), (6, 9)), ((0, 2),)]
+    assert [readable(window(4, 1), 2, True, 5, written) for written in (9, 5)] == [((0, 1), (5, 9)), ((0, 1),)]
+
+
+def test_the_pages_that_a_trim_releases_lie_behind_the_sinks_and_below_what_is_kept() -> None:
+    assert [released_pages(window(4), 2, low) for low in (0, 1, 2, 5)] == [(0, 0), (0, 0), (0, 1), (0, 2)]
+    assert [released_pages(window(4, 1), 2, low) for low in (0, 2, 3, 4, 7)] == [*((0, 0),) * 3, (1, 2), (1, 3)]
 
 
 @pytest.mark.parametrize(
-    "group", [("full", 1), ("window",), ("window", 3, 3), ("window", 3, -1), ("window", 3, 0, -1), ("chunk",)]
+    "group",
+    [
+        *(("full", 1), ("full", 0, 1), ("full", 0, 0, 1), ("window",), ("window", 3, 3), ("window", 3, -1)),
+        *(("window", 3, 0, -1), ("chunk",), ("chunk", 3, 1), ("chunk", 3, 0, 1), ("ring", 3)),
+    ],
 )
 def test_nonsense_is_no_group(group: tuple[str, ...]) -> None:
     with pytest.raises(ValueError, match="not a group"):
@@ -135,6 +153,11 @@ def test_reasons_are_looked_for_in_their_order() -> None:
     assert refusals(state, *wrong) == [Reason.BAD_ARGUMENT] * 6
     assert refusals(state, Fork(A, 7, 1), Fork(A, 7, 2), Truncate(A, 1)) == GONE * 3
     assert refusals(state, Admit(7, (1,)), Append(A, (4, 5))) == OUT * 2
+
+
+def test_a_pool_may_have_no_page() -> None:
+    state = initial(Traits(0, 2, (FULL,)))
+    assert available(state) == 0 and refusals(state, Admit(A, (1,))) == OUT
 
 
 def test_a_request_starts_grows_and_ends() -> None:
@@ -242,6 +265,10 @@ def test_a_fork_shares_every_page_and_whoever_writes_copies() -> None:
     state = run(Traits(4, 2, (FULL,)), Admit(A, (1, 2, 3)), Fork(A, B, 3), Fork(A, C, 1), Fork(A, D, 0))
     assert [tables(state, name) for name in (B, C, D)] == [((0, 1),), ((0,),), ((),)]
     assert [owners(state, cell) for cell in (0, 1)] == [3, 2] and available(state) == 2
+    fewer, alone = run(state, Release(C)), run(state, Release(C), Release(B))
+    assert [found.shared for found in (state, fewer, alone)] == [{0: 3, 1: 2}, {0: 2, 1: 2}, {}]
+    for found in (state, fewer, alone):
+        assert of_tables(found.traits, found.requests, found.index, ()) == found and available(found) == 2
     state = run(state, Append(A, (4,)), Append(B, (5,)))
     assert [tables(state, name) for name in (A, B)] == [((0, 2),), ((0, 1),)] and available(state) == 1
     state = run(state, Append(D, (7,)))

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from spec.groups import Group, pages_held
-from spec.manager import State, Traits, available, initial, step
+from spec.manager import State, Traits, available, initial, owners, step
 from spec.manager_tables import longest_hit
 from spec.operations import Accepted, Admit, Append, Commit, Fork, Reason, Release, Truncate
 from spec.prefix_index import lookup
@@ -118,13 +118,26 @@ def test_pages_with_a_sink_stay() -> None:
         child = run(state, Fork(A, B, 1))
         assert tables(child, B) == ((0,),) and child.requests[B].low == (0,) and rows(child, B) == [0]
     assert outcome_of(grown(by_page, 11), Fork(A, B, 9)) == outcome_of(grown(by_page, 11), Fork(A, B, 5))
+    # Cut inside the page of the sink, behind the sink, nothing is gone any more.
+    for cut in (Fork(A, B, 4), Truncate(A, 4), Fork(A, B, 3), Truncate(A, 3)):
+        state = run(grown(by_page, 11), cut)
+        name = B if isinstance(cut, Fork) else A
+        assert (
+            state.requests[name].low == (0,) and rows(state, name) == [0, 1, 2, 3][: len(state.requests[name].tokens)]
+        )
 
 
 def test_a_child_has_the_gone_rows_of_its_source() -> None:
     state = run(windowed(9, 2, window(3)), Admit(A, tokens(0, 7)), Fork(A, B, 6))
     assert tables(state, A) == ((None, None, 2, 3),) and tables(state, B) == ((None, None, 2),)
-    assert state.requests[B].low == (4,) and rows(state, B) == [4, 5]
+    assert state.requests[B].low == (4,) and rows(state, B) == [4, 5] and state.shared == {2: 2}
     assert rows(run(state, Append(B, (9,)), Release(A)), B) == [4, 5, 6]
+
+
+def test_a_shared_last_page_is_copied_behind_pages_that_are_gone() -> None:
+    state = run(windowed(9, 2, window(3)), Admit(A, tokens(0, 7)), Fork(A, B, 7), Append(B, (9,)))
+    assert tables(state, A) == ((None, None, 2, 3),) and tables(state, B) == ((None, None, None, 4),)
+    assert owners(state, 2) == owners(state, 3) == 1 and available(state) == 6
 
 
 def test_what_is_gone_stays_gone_and_begins_behind_the_sinks() -> None:

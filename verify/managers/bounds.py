@@ -56,7 +56,7 @@ SCOPES: tuple[ManagerScope, ...] = (
 CONFIGURATIONS: tuple[Configuration, ...] = (
     Configuration("full", committing(8, 2, FULL)),
     Configuration("full, page 1", committing(6, 1, FULL)),
-    Configuration("full and window 3", committing(12, 2, FULL, Group("window", 3))),
+    Configuration("full and window 3 with 1 sink", committing(12, 2, FULL, Group("window", 3, 1))),
     Configuration("window 5 with 2 sinks, page 3", committing(8, 3, Group("window", 5, 2))),
     Configuration("window 2 and chunk 6, page 4", committing(12, 4, Group("window", 2), Group("chunk", 6))),
     Configuration("full and window 1", committing(8, 2, FULL, Group("window", 1))),

@@ -39,6 +39,15 @@ def test_rows_come_back_as_they_went_in(page_size: int, layers: int, width: int,
             assert np.array_equal(cache.rows(A, group, lo, hi), expected[group, :, :, lo:hi])
 
 
+def test_a_cache_has_one_full_group_of_one_layer_and_one_byte_unless_told() -> None:
+    cache = PrefixCache(2, 2)
+    cache.admit(A, [1, 2, 3])
+    rows = np.arange(6, dtype=np.int8).reshape(1, 1, 2, 3, 1)
+    cache.commit(A, rows)
+    assert cache.groups == (Full(),)
+    assert np.array_equal(cache.rows(A, 0, 0, 3), rows[0])
+
+
 def test_rows_read_are_a_fresh_array() -> None:
     case = PrefixCase(4, 2)
     case.admit(A, "123")
