@@ -23,7 +23,7 @@ from spec.operations import (
     Truncate,
 )
 from verify.target import RequestView, Snapshot
-from verify.traces.incremental_target import Glimpse, Pages, PoolGlimpse, WholeGlimpse
+from verify.traces.incremental_target import Glimpse, PoolGlimpse, WholeGlimpse
 from verify.traces.tokens import Tokens
 
 ACCEPTED = Accepted()
@@ -40,6 +40,8 @@ class ShippedIncremental:
     def __init__(self, pages: int, page_size: int) -> None:
         self.cache = KVCache(pages, page_size, layers=1, width=1, dtype=np.int32)
         self._free = list(self.cache.table.free)
+        # The same array each time, so that a cache that kept it instead of its numbers would read wrong.
+        self._row = np.empty((1, 2, 1), np.int32)
 
     def apply(self, operation: Operation) -> Outcome:
         """Call the cache; a named error is a refusal."""
@@ -47,7 +49,9 @@ class ShippedIncremental:
         try:
             match operation:
                 case Append(request, (token,)):
-                    cache.append_row(request, _row(token))
+                    row = self._row
+                    row[0, 0, 0], row[0, 1, 0] = token + 1, -token - 1
+                    cache.append_row(request, row)
                 case Append(request, tokens):
                     cache.append(request, self.rows_of(tokens))
                 case Trim(request, keep_from):
@@ -66,11 +70,8 @@ class ShippedIncremental:
             return REFUSALS[type(error).__name__]
         return ACCEPTED
 
-    def rows_of(self, tokens: tuple[int, ...] | Tokens) -> npt.NDArray[Any]:
+    def rows_of(self, tokens: Tokens | tuple[int, ...]) -> npt.NDArray[Any]:
         """The rows of these tokens: (1, 2, rows, 1)."""
-        if len(tokens) == 1:
-            (token,) = tokens
-            return _row(token)[:, :, None]
         rows = np.empty((1, 2, len(tokens), 1), np.int32)
         keys, values = rows[0, :, :, 0]
         np.add(np.asarray(tokens, np.int32), 1, out=keys)
@@ -90,11 +91,11 @@ class ShippedIncremental:
             return None
         first = entry.sink_pages
         released = (first, first + entry.dropped) if entry.dropped else (0, 0)
-        return Glimpse(entry.length, released, entry.pages[:])
+        return Glimpse(entry.length, released, entry.pages)
 
-    def counts_of(self, pages: Pages) -> list[list[int]]:
-        """Reference counts of these pages, as Pages.of has them."""
-        return pages.of(self.cache.table.counts)
+    def counts(self) -> list[int]:
+        """Reference counts, one a page: the table's own."""
+        return self.cache.table.counts
 
     def glimpse_pool(self) -> PoolGlimpse:
         """The pool, and what changed in the free list from its deepest entry that changed on.
@@ -137,13 +138,6 @@ class ShippedIncremental:
         if lo:
             rows = np.concatenate((self.cache.rows(request, 0, lo), rows), axis=2)
         return RequestView(seen.length, seen.released, tuple(seen.pages), _tokens(rows))
-
-
-def _row(token: int) -> npt.NDArray[Any]:
-    """The row of one token: (1, 2, 1), layer, key and value, element."""
-    row = np.empty((1, 2, 1), np.int32)
-    row[0, 0, 0], row[0, 1, 0] = token + 1, -token - 1
-    return row
 
 
 def _tokens(rows: npt.NDArray[Any]) -> Any:

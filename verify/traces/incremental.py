@@ -7,18 +7,21 @@ anywhere else is for `check_whole`, now and then.
 """
 
 from array import array
-from collections import Counter
-from collections.abc import Callable
-from operator import itemgetter
-from typing import ParamSpec, TypeVar
+from collections.abc import Callable, Sequence
+from itertools import chain
+from typing import TypeVar, TypeVarTuple
 
 import numpy as np
 
 from spec.operations import Fork, Operation, Outcome, Refused
-from spec.page_table import Request, State, readable, released
+from spec.page_table import Request, State
 from verify.refinement import Difference, check_in_place, check_state, outcome_differences, unseen
 from verify.target import Raised
 from verify.traces.incremental_target import Glimpse, IncrementalTarget, PoolGlimpse, Rows
+from verify.traces.intact import intact, rows_intact, same_rows
+from verify.traces.known_request import KnownRequest
+from verify.traces.pages import Pages
+from verify.traces.tokens import Tokens
 
 
 class IncrementalCheck:
@@ -30,9 +33,10 @@ class IncrementalCheck:
     def __init__(self, target: IncrementalTarget, state: State) -> None:
         self.rows_compared = 0
         self._target = target
-        self._known: dict[int, _Known] = {}
+        self._known: dict[int, KnownRequest] = {}
         self._page_of: dict[int, int] = {}
         self._owners = [0] * state.pages
+        self._owner_changes = 0
         self._listed = [1] * state.pages
         self._found: list[Difference] = []
         # Pages that the present operation touched: those of fresh cells, of cells that died, and of cells let go.
@@ -66,6 +70,8 @@ class IncrementalCheck:
 
     def check_whole(self, state: State) -> list[Difference]:
         """The refinement check of the whole state, and that every cell is still on the page where it was first seen."""
+        if self._is_intact(state):
+            return []
         differences: list[Difference] = []
         try:
             mapped = check_state(state, _ask(self._target.observe), differences)
@@ -74,6 +80,19 @@ class IncrementalCheck:
         if not differences and mapped != self._page_of:
             check_in_place(self._page_of, mapped, differences)
         return [Difference(d.rule, shortened(d.oracle), shortened(d.target)) for d in differences]
+
+    def _is_intact(self, state: State) -> bool:
+        """Whether the refinement check of the whole state would find nothing, by arrays; False also where it can not tell."""
+        target = self._target
+        try:
+            return intact(state, target.glimpse_whole(), self._known) and rows_intact(
+                state, target.rows, target.rows_of
+            )
+        except MemoryError:
+            raise
+        except Exception:
+            # What the target showed is not what the protocol says; `observe` is asked next and is the one to name it.
+            return False
 
     def _named(self, found: list[Difference], state: State) -> list[Difference]:
         """The broken rules by the whole check, in the words of `found` where it has the rule; else what was found."""
@@ -93,8 +112,8 @@ class IncrementalCheck:
             self._compare_request(operation.to, before, after)
         self._compare_request(operation.request, before, after)
         if self._let_go:
-            pages = tuple(self._let_go)
-            self._compare_counts(pages, _picked(self._owners, pages))
+            pages = Pages().then(array("q", self._let_go))
+            self._compare_counts(pages, pages.of(self._owners))
         if pool.taken or pool.returned or self._born or self._died:
             self._compare_free(pool)
         if pool.used != after.used:
@@ -113,36 +132,37 @@ class IncrementalCheck:
             return
         known = self._known.get(name)
         if known is None:
-            known = self._known[name] = _Known()
+            known = self._known[name] = KnownRequest()
         if truth.cells is not known.cells:
             self._follow(known, truth.cells, before, after, seen.pages)
         if seen.length != len(truth.rows):
             self._add("PT-LEN", f"request {name} has {len(truth.rows)} rows", f"{seen.length}")
-        if seen.released != (hole := released(truth, after.page_size)):
-            self._add("PT-HOLE", f"request {name} released pages {hole}", f"{seen.released}")
+        known.become(truth, after.page_size, self._encode)
+        if seen.released != known.released:
+            self._add("PT-HOLE", f"request {name} released pages {known.released}", f"{seen.released}")
         if len(seen.pages) != len(truth.cells):
             self._add("PT-PAGES", f"request {name} holds {len(truth.cells)} pages", f"{len(seen.pages)}")
-        elif seen.pages != known.shown:
-            places = shortened(f"{known.pages}")
+        elif seen.pages != known.pages.ids:
+            places = shortened(f"{known.pages.ids.tolist()}")
             self._add("PT-INPLACE", f"request {name} is on pages {places}", shortened(f"{seen.pages.tolist()}"))
-        if known.owners is None:
-            known.owners = _picked(self._owners, known.pages)
+        if known.owners_as_of != self._owner_changes:
+            known.owners, known.owners_as_of = known.pages.of(self._owners), self._owner_changes
         self._compare_counts(known.pages, known.owners)
-        for lo, hi in readable(truth, after.page_size):
-            rows, wanted = _ask(self._target.rows, name, lo, hi), _ask(self._target.rows_of, truth.rows[lo:hi])
+        for lo, hi in known.readable:
+            rows, wanted = _ask(self._target.rows, name, lo, hi), known.rows.between(lo, hi)
             self.rows_compared += hi - lo
-            if rows.shape != wanted.shape or not (rows == wanted).all():
+            if not same_rows(rows, wanted):
                 self._found.append(_row_difference(name, lo, truth, wanted, rows))
 
     def _follow(
-        self, known: "_Known", cells: tuple[int, ...], before: State, after: State, pages: "array[int]"
+        self, known: KnownRequest, cells: tuple[int, ...], before: State, after: State, pages: "array[int]"
     ) -> None:
         """Brings cells, pages and owners up to the oracle's; a fresh cell's page is the one that the target chose."""
         had, same = set[int](), len(known.cells)
         if cells[:same] != known.cells:
             had, same = set(known.cells), 0
             self._let_go_of(had.difference(cells), before, after)
-        placed = []
+        placed = array("q")
         for place, cell in enumerate(cells[same:], start=same):
             if cell not in self._page_of:
                 if place >= len(pages) or not self._settle(cell, pages[place]):
@@ -164,11 +184,13 @@ class IncrementalCheck:
                 self._died.append(page)
                 del self._page_of[cell]
 
+    def _encode(self, tokens: Tokens) -> Rows:
+        return _ask(self._target.rows_of, tokens)
+
     def _own(self, page: int, owners: int) -> None:
         """The page, shared before or now, has this many owners."""
         self._owners[page] = owners
-        for known in self._known.values():
-            known.owners = None
+        self._owner_changes += 1
 
     def _settle(self, cell: int, page: int) -> bool:
         """Whether the fresh cell is on this page, which it is unless a living cell is."""
@@ -180,22 +202,33 @@ class IncrementalCheck:
         self._born.append(page)
         return True
 
-    def _compare_counts(self, pages: tuple[int, ...], wanted: tuple[int, ...]) -> None:
+    def _compare_counts(self, pages: Pages, wanted: list[Sequence[int]]) -> None:
         """The pages have as many owners as the oracle says (PT-OWN)."""
-        counts = _ask(self._target.counts_of, pages)
+        counts = self._counts_of(pages)
         if counts != wanted:
-            wrong = next(triple for triple in zip(pages, wanted, counts, strict=True) if triple[1] != triple[2])
+            listed = zip(pages.order(), chain.from_iterable(wanted), chain.from_iterable(counts), strict=True)
+            wrong = next(triple for triple in listed if triple[1] != triple[2])
             self._add("PT-OWN", f"page {wrong[0]} has {wrong[1]} owners", f"count {wrong[2]}")
+
+    def _counts_of(self, pages: Pages) -> list[Sequence[int]]:
+        counts = _ask(self._target.counts)
+        if len(counts) != len(self._owners):
+            raise _UnseenError(Raised("", f"{len(counts)} counts for {len(self._owners)} pages"))
+        return pages.of(counts)
 
     def _compare_free(self, pool: PoolGlimpse) -> None:
         """Pages that left or joined the free list, or had to, are there exactly when free (PT-FREE, PT-LEAK)."""
-        lost, gained = Counter(pool.taken), Counter(pool.returned)
-        concerned = {*self._born, *self._died, *(lost - gained), *(gained - lost)}
-        pages = tuple(sorted(page for page in concerned if 0 <= page < len(self._owners)))
-        if len(pages) < len(concerned):
-            self._add("PT-FREE", "pages of the pool are on the free list", f"{sorted(concerned.difference(pages))}")
-        for page, count in zip(pages, _ask(self._target.counts_of, pages), strict=True):
-            self._listed[page] += gained[page] - lost[page]
+        change = dict.fromkeys((*self._born, *self._died, *pool.taken, *pool.returned), 0)
+        for page in pool.taken:
+            change[page] -= 1
+        for page in pool.returned:
+            change[page] += 1
+        concerned = {page for page, times in change.items() if times}.union(self._born, self._died)
+        pages = Pages().then(array("q", sorted(page for page in concerned if 0 <= page < len(self._owners))))
+        if len(pages.ids) < len(concerned):
+            self._add("PT-FREE", "pages of the pool are on the free list", f"{sorted(concerned.difference(pages.ids))}")
+        for page, count in zip(pages.order(), chain.from_iterable(self._counts_of(pages)), strict=True):
+            self._listed[page] += change[page]
             owned, listed = self._owners[page], self._listed[page]
             if listed > 1 or (listed and (owned or count)):
                 held = f"{listed} times on the free list, count {count}, {owned} owners"
@@ -204,35 +237,9 @@ class IncrementalCheck:
                 self._add("PT-LEAK", "a page of count 0 is on the free list", f"page {page} is not")
 
 
-class _Known:
-    """What the last operations left of one request: the oracle's cells, their pages, and the owners of these pages, None when
-    they are to be looked up again. The pages are there twice, as objects and as the target shows them.
-    """
-
-    __slots__ = ("cells", "owners", "pages", "shown")
-
-    def __init__(self) -> None:
-        self.cells: tuple[int, ...] = ()
-        self.pages: tuple[int, ...] = ()
-        self.shown = array("q")
-        self.owners: tuple[int, ...] | None = ()
-
-    def put(self, cells: tuple[int, ...], same: int, pages: list[int]) -> None:
-        """The cells are now these; the first `same` are the same as before, and the others are on `pages`."""
-        self.cells = cells
-        self.pages = (*self.pages[:same], *pages)
-        del self.shown[same:]
-        self.shown.extend(pages)
-        self.owners = None
-
-
 def shortened(text: str) -> str:
     """The text, its middle left out when it is long: a request of a trace has more rows than anyone reads."""
     return text if len(text) <= 200 else f"{text[:120]} ... {text[-60:]}"
-
-
-def _picked(counts: list[int], pages: tuple[int, ...]) -> tuple[int, ...]:
-    return itemgetter(*pages)(counts) if len(pages) > 1 else tuple([counts[page] for page in pages])
 
 
 def _live(request: Request | Glimpse | None) -> str:
@@ -257,14 +264,14 @@ class _UnseenError(Exception):
         self.raised = raised
 
 
-_P = ParamSpec("_P")
+_Args = TypeVarTuple("_Args")
 _R = TypeVar("_R")
 
 
-def _ask(call: Callable[_P, _R], *args: _P.args, **kwargs: _P.kwargs) -> _R:
+def _ask(call: Callable[[*_Args], _R], *args: *_Args) -> _R:
     """What the target answers; _UnseenError when it raises, except for want of memory, which is the process's."""
     try:
-        return call(*args, **kwargs)
+        return call(*args)
     except MemoryError:
         raise
     except Exception as error:

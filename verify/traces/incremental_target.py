@@ -8,17 +8,29 @@ import numpy.typing as npt
 
 from spec.operations import Operation, Outcome
 from verify.target import Snapshot
+from verify.traces.tokens import Tokens
 
 Rows = npt.NDArray[Any]
 """Rows in the target's own format, an array of four axes whose third is the row."""
 
 
 class Glimpse(NamedTuple):
-    """A live request without its rows: length, released logical pages (first, stop), held pages in logical order."""
+    """A live request without its rows: length, released logical pages (first, stop), held pages in logical order.
+
+    `pages` may be the target's own array, to be read before the next operation and not to be kept.
+    """
 
     length: int
     released: tuple[int, int]
     pages: "array[int]"
+
+
+class WholeGlimpse(NamedTuple):
+    """Every live request without its rows, reference counts, one a page, and the free pages in the target's order."""
+
+    requests: dict[int, Glimpse]
+    counts: list[int]
+    free: "array[int]"
 
 
 class PoolGlimpse(NamedTuple):
@@ -51,16 +63,22 @@ class IncrementalTarget(Protocol):
         """Rows lo .. hi-1 as they read back."""
         ...
 
-    def rows_of(self, tokens: tuple[int, ...]) -> Rows:
-        """What `rows` returns for these tokens, no two tokens' rows alike. Any sequence that numpy takes for integers."""
+    def rows_of(self, tokens: Tokens) -> Rows:
+        """What `rows` returns for these tokens, at least one, no two tokens' rows alike. Tokens are asked for that no request
+        has yet: the next ones, an eighth of a request's rows and a few.
+        """
         ...
 
-    def counts_of(self, pages: tuple[int, ...]) -> tuple[int, ...]:
-        """Reference counts of these pages, in their order."""
+    def counts(self) -> list[int]:
+        """Reference counts, one a page; it may be the target's own list, to be read before the next operation."""
         ...
 
     def glimpse_pool(self) -> PoolGlimpse:
         """The pool, and what changed in the free list since the last call."""
+        ...
+
+    def glimpse_whole(self) -> WholeGlimpse:
+        """The whole state but the rows."""
         ...
 
     def observe(self) -> Snapshot:

@@ -25,19 +25,25 @@ class Tokens:
 
     def __init__(self, runs: Iterable[range]) -> None:
         joined: list[range] = []
+        length = 0
         for run in runs:
+            length += len(run)
             if joined and joined[-1].stop == run.start:
                 joined[-1] = range(joined[-1].start, run.stop)
             elif run:
                 joined.append(run)
         self._runs = tuple(joined)
-        self._length = sum(map(len, joined))
+        self._length = length
 
     @classmethod
-    def of(cls, values: "tuple[int, ...] | npt.NDArray[np.integer]") -> "Tokens":
+    def of(cls, values: "Tokens | tuple[int, ...] | npt.NDArray[np.integer]") -> "Tokens":
         """The tokens in this tuple or one-dimensional array."""
-        if len(values) <= 1:
-            return cls(range(token, token + 1) for token in values)
+        if isinstance(values, Tokens):
+            return values
+        if len(values) == 1:
+            return _joined((range(values[0], values[0] + 1),), 1)
+        if not len(values):
+            return cls(())
         numbers = np.asarray(values, np.int64)
         breaks = (np.flatnonzero(numbers[1:] - numbers[:-1] != 1) + 1).tolist()
         firsts = numbers[[0, *breaks]].tolist()
@@ -67,10 +73,35 @@ class Tokens:
         return Tokens(runs)
 
     def __add__(self, other: "Tokens | tuple[int, ...]") -> "Tokens":
-        return Tokens((*self._runs, *_runs(other)))
+        runs, more = self._runs, Tokens.of(other)
+        if not (runs and more._runs):
+            return self if runs else more
+        last, first = runs[-1], more._runs[0]
+        if last.stop != first.start:
+            return _joined(runs + more._runs, self._length + more._length)
+        joined = (*runs[:-1], range(last.start, first.stop), *more._runs[1:])
+        return _joined(joined, self._length + more._length)
 
     def __radd__(self, other: "Tokens | tuple[int, ...]") -> "Tokens":
-        return Tokens((*_runs(other), *self._runs))
+        return Tokens.of(other) + self
+
+    def begins_with(self, prefix: "Tokens") -> bool:
+        """Whether these tokens are those of `prefix` and then any or none."""
+        at = len(prefix._runs) - 1
+        if at < 0:
+            return True
+        # Runs are as long as they can be, so all of the prefix's but the last are here as they are.
+        runs, last = self._runs, prefix._runs[at]
+        if len(runs) <= at or runs[:at] != prefix._runs[:at]:
+            return False
+        return runs[at].start == last.start and runs[at].stop >= last.stop
+
+    def continued(self, count: int) -> "Tokens":
+        """These tokens and `count` more that go on from the last one; none at all when there is no last one."""
+        if not self._runs:
+            return self
+        last = self._runs[-1]
+        return _joined((*self._runs[:-1], range(last.start, last.stop + count)), self._length + count)
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, Tokens):
@@ -81,8 +112,12 @@ class Tokens:
         return hash(tuple(self))
 
 
-def _runs(tokens: Tokens | tuple[int, ...]) -> tuple[range, ...]:
-    return tokens._runs if isinstance(tokens, Tokens) else Tokens.of(tokens)._runs
+def _joined(runs: tuple[range, ...], length: int) -> Tokens:
+    """The tokens of these runs, none empty and each as long as it can be: every append makes some."""
+    tokens = Tokens.__new__(Tokens)
+    tokens._runs = runs
+    tokens._length = length
+    return tokens
 
 
 def with_runs(operation: Operation) -> Operation:
