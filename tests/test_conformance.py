@@ -124,10 +124,19 @@ def test_a_known_deviation_is_reported_as_known_every_time(check: Check) -> None
     ended = check(toy("leaky"), listed=LEAK)
     assert ended.code == ExitCode.PASS, ended.output
     (found,) = ended.report["known"]
-    assert found["reproduced"] and found["met"] > 0
+    assert found["reproduced"] and found["met"] > 0 and found["doubt"] == ""
+    script = subprocess.run([sys.executable, ended.folder / found["script"]], capture_output=True, text=True)
+    assert script.returncode == 1
+    assert "PT-LEAK" in (ended.folder / found["page"]).read_text()
     assert "Releasing a request of exactly three pages loses its first." in ended.output
     for suffix in ("md", "html"):
         assert "loses its first" in (ended.folder / f"toy.{suffix}").read_text()
+
+
+def test_a_known_deviation_that_its_script_does_not_show_is_a_doubt(check: Check) -> None:
+    ended = check(toy("leaky", script="blind_script"), listed=LEAK)
+    assert ended.code == ExitCode.UNKNOWN
+    assert ended.report["why"] == ["its script does not show it (exit code 0): a request of three pages gives back two"]
 
 
 def test_a_known_deviation_that_is_gone_fails(check: Check) -> None:

@@ -85,6 +85,7 @@ SOUND = TargetReport(
         ({"findings": (FOUND,)}, ExitCode.FAIL),
         ({"findings": (replace(FOUND, status="unknown", why="not again"),)}, ExitCode.UNKNOWN),
         ({"known": (replace(DEVIATION, reproduced=False),)}, ExitCode.FAIL),
+        ({"known": (replace(DEVIATION, doubt="its script does not show it"),)}, ExitCode.UNKNOWN),
         ({"planted": (replace(PLANTED, found=False),)}, ExitCode.FAIL),
         ({"planted": (replace(PLANTED, found=False, note="it did not start"),)}, ExitCode.UNKNOWN),
         ({"situations": {"page evicted": 99}}, ExitCode.UNKNOWN),

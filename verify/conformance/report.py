@@ -47,7 +47,11 @@ class Searched:
 
 @dataclass(frozen=True, slots=True)
 class Deviation:
-    """A known deviation: whether its witness still shows its rules, and how often the walks came upon it."""
+    """A known deviation: whether its witness still shows its rules, and how often the walks came upon it.
+
+    `script` shows it in the target's own calls and `page` step by step, named from the folder of the report; `doubt` says why the
+    script did not show it when the harness ran it, empty when it did.
+    """
 
     name: str
     rules: tuple[str, ...]
@@ -57,6 +61,9 @@ class Deviation:
     reproduced: bool
     shown: tuple[str, ...]
     met: int
+    script: str | None = None
+    page: str | None = None
+    doubt: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,6 +195,7 @@ class TargetReport:
         return (
             *(("it was interrupted",) if self.interrupted else ()),
             *(f"{found.why}: {found.name}" for found in self.findings if found.status == "unknown"),
+            *(f"{known.doubt}: {known.name}" for known in self.known if known.reproduced and known.doubt),
             *(f"{fault.note}: {fault.name}" for fault in self.planted if not fault.found and fault.note),
             *((f"met less than {self.each} times: {', '.join(self.rare)}",) if self.rare else ()),
             *(() if self.operations + self.transitions else ("no operation was checked",)),

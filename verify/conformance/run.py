@@ -74,6 +74,7 @@ class Run:
         order = self.order
         with Crew(order.workers, (BrokenTargetError, OSError)) as crew:
             self.begin(crew, progress)
+            self.document(crew, progress)
             self.search(crew, progress)
             self.investigate(crew, progress)
             if order.faults:
@@ -118,6 +119,31 @@ class Run:
                 raise CommandError(
                     f"the known deviation {known.name!r} names no configuration of {order.target.name}: {strange[0]}"
                 )
+
+    def document(self, crew: Crew, progress: Progress) -> None:
+        """Write the script of every known deviation that is still there, and run it."""
+        order, listed = self.order, {known.name: known for known in self.order.known}
+
+        def take(job: Job, result: object) -> list[Job]:
+            if isinstance(result, Finding):
+                self.known = [
+                    replace(known, script=result.script, page=result.page, doubt=result.why)
+                    if job.name == f"script: {known.name}"
+                    else known
+                    for known in self.known
+                ]
+            return []
+
+        jobs = [
+            Job(
+                f"script: {known.name}",
+                investigate,
+                (order.target, known.configuration, ManagerFailure(listed[known.name].operations, ()), order.folder),
+            )
+            for known in self.known
+            if known.reproduced
+        ]
+        self.work(crew, jobs, progress, take)
 
     def search(self, crew: Crew, progress: Progress) -> None:
         """Walk in every configuration, search small scopes, and walk again where situations are rare."""

@@ -74,11 +74,12 @@ def known(report: TargetReport) -> Table:
             item.sentence,
             item.configuration,
             "; ".join(item.calls),
+            item.script or "-",
             f"{item.met:,}",
         )
         for item in report.known
     )
-    columns = ("deviation", "state", "rules", "what", "configuration", "witness", "met in walks")
+    columns = ("deviation", "state", "rules", "what", "configuration", "witness", "script", "met in walks")
     return Table("Known deviations", columns, rows, "None is known of this version.")
 
 

@@ -18,7 +18,7 @@ from verify.managers.bounds import ManagerScope
 from verify.managers.lockstep import replay
 from verify.managers.situations import possible
 from verify.managers.target import ManagerSnapshot, ManagerTarget
-from verify.managers.walks import ManagerFailure, ManagerTally, search_at_random
+from verify.managers.walks import STEPS, ManagerFailure, ManagerTally, search_at_random
 from verify.managers.world import MANAGERS
 from verify.remote.children import BrokenTargetError
 from verify.remote.choice import environment_of_target
@@ -174,7 +174,8 @@ def walk(
             lambda traits: found.open(configuration),
             configuration.traits,
             seed,
-            tally.walks + 1,
+            # Several at once, so that the target works on one while the one before it is checked.
+            tally.walks + max(1, (operations - tally.steps) // STEPS),
             avoid=classifier.ending(),
             known=classifier.known,
             tally=tally,

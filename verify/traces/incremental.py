@@ -1,9 +1,9 @@
 """The refinement check at the cost of what an operation touches, for replays of millions of operations.
 
-It keeps what the whole check derives anew each time: the bijection cell -> page, the owners of each page, and which pages
-are free. After an operation it compares the touched requests, all their pages and readable rows included, and the free
-list by its changes. Once something differs, the refinement check itself says which rules are broken. What an operation did
-anywhere else is for `check_whole`, now and then.
+It keeps what the whole check derives anew each time: the bijection cell -> page, the owners of each page, which pages are
+free, and of each request what known_request.py has, the rows as they must read included. After an operation it compares the
+touched requests, all their pages and readable rows included, and the free list by its changes. Once something differs, the
+refinement check itself says which rules are broken. What an operation did anywhere else is for `check_whole`, now and then.
 """
 
 from array import array
@@ -69,7 +69,10 @@ class IncrementalCheck:
         return differences + self._named(found, after)
 
     def check_whole(self, state: State) -> list[Difference]:
-        """The refinement check of the whole state, and that every cell is still on the page where it was first seen."""
+        """The refinement check of the whole state, and that every cell is still on the page where it was first seen.
+
+        Made by arrays; only a state that does not pass is observed row by row, for the names of what is wrong.
+        """
         if self._is_intact(state):
             return []
         differences: list[Difference] = []
@@ -82,7 +85,7 @@ class IncrementalCheck:
         return [Difference(d.rule, shortened(d.oracle), shortened(d.target)) for d in differences]
 
     def _is_intact(self, state: State) -> bool:
-        """Whether the refinement check of the whole state would find nothing, by arrays; False also where it can not tell."""
+        """Whether the refinement check of the whole state would find nothing; False also where that cannot be told."""
         target = self._target
         try:
             return intact(state, target.glimpse_whole(), self._known) and rows_intact(
