@@ -5,16 +5,12 @@ from collections.abc import Iterator
 from verify.managers.target import ManagerView
 from verify.view.manager_sight import ManagerSight
 from verify.view.sight import NOBODY
-from verify.view.step_changes import MOST_SENTENCES, numbers, rows_text
+from verify.view.step_changes import bounded, numbers, rows_text
 
 
 def manager_changes(before: ManagerSight, now: ManagerSight) -> tuple[str, ...]:
     """Each request and each page that is not as it was."""
-    said = [*request_changes(before, now), *page_changes(before, now)]
-    if len(said) > MOST_SENTENCES:
-        left = len(said) - MOST_SENTENCES + 1
-        said[MOST_SENTENCES - 1 :] = [f"and {left} more changes"]
-    return tuple(said)
+    return bounded([*request_changes(before, now), *page_changes(before, now)])
 
 
 def request_changes(before: ManagerSight, now: ManagerSight) -> Iterator[str]:

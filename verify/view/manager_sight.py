@@ -99,11 +99,3 @@ def prefix_words(prefixes: Prefixes, told: int) -> str:
     """The prefix of a value in words."""
     prefix = prefixes.get(told)
     return f"value {told}" if prefix is None else f"[{' '.join(map(str, prefix))}]"
-
-
-def positions(seen: ManagerSight) -> dict[int, tuple[int, ...]]:
-    """Where each page is on the list of available pages."""
-    found: dict[int, tuple[int, ...]] = {}
-    for position, page in enumerate(seen.snapshot.free or ()):
-        found[page] = (*found.get(page, ()), position)
-    return found

@@ -8,18 +8,20 @@ from verify.managers.target import ManagerView
 from verify.managers.values import values
 from verify.show import BrokenRule
 from verify.view.manager_changes import manager_changes
-from verify.view.manager_sight import ManagerSight, Prefixes, positions, prefix_words
-from verify.view.sight import NOBODY
+from verify.view.manager_sight import ManagerSight, Prefixes, prefix_words
+from verify.view.sight import NOBODY, positions
 from verify.view.step_view import (
     MOST_IN_A_PAGE,
     MOST_LOGICAL_PAGES,
     MOST_POOL_PAGES,
     chosen,
+    count_of,
+    free_pages,
     named,
     page_slots,
     rank,
 )
-from verify.view.steps import FreePage, LogicalPage, Pair, PoolPage, RequestStep, Row, Step
+from verify.view.steps import LogicalPage, Pair, PoolPage, RequestStep, Row, Step
 
 RELEASED, RESERVED = ".", "reserved"
 """How a row that has no token to show is written: as in verify.view.steps.Row, and one that waits for its Commit."""
@@ -49,7 +51,7 @@ def manager_step(
             for group in range(len(now.parts))
         ),
         pool_pages(before, now, pages),
-        free_pages(before, now, pages),
+        free_pages(positions(before.snapshot.free), now.snapshot.free, pages),
         None if free is None else len(free),
         Pair(str(state.used), str(state.traits.pages - now.snapshot.available)),
         broken,
@@ -209,13 +211,13 @@ def value_words(told: int, row: int, due: tuple[int, ...], prefixes: Prefixes) -
 
 def pool_pages(before: ManagerSight, now: ManagerSight, named_pages: frozenset[int]) -> tuple[PoolPage, ...]:
     """The physical pages, those included that a table names and the pool does not have."""
-    places, places_before = positions(now), positions(before)
+    places, places_before = positions(now.snapshot.free), positions(before.snapshot.free)
     told = now.snapshot.free is not None
     found = []
     for page in sorted(now.slots):
         moved = (
             before.slots.get(page) != now.slots[page]
-            or count_of(before, page) != count_of(now, page)
+            or count_of(before.snapshot.counts, page) != count_of(now.snapshot.counts, page)
             or before.tables.get(page) != now.tables.get(page)
             or before.notes.get(page) != now.notes.get(page)
             or (page in places_before) != (page in places)
@@ -223,7 +225,7 @@ def pool_pages(before: ManagerSight, now: ManagerSight, named_pages: frozenset[i
         found.append(
             PoolPage(
                 page,
-                count_of(now, page),
+                count_of(now.snapshot.counts, page),
                 places.get(page, ()) if told else None,
                 now.tables.get(page, NOBODY),
                 page_slots(before.slots.get(page, ()), now.slots[page]),
@@ -233,16 +235,3 @@ def pool_pages(before: ManagerSight, now: ManagerSight, named_pages: frozenset[i
             )
         )
     return tuple(chosen(found, [rank(page.changed, page.wrong) for page in found], MOST_POOL_PAGES))
-
-
-def free_pages(before: ManagerSight, now: ManagerSight, named_pages: frozenset[int]) -> tuple[FreePage, ...]:
-    """The available pages in the order in which they will be handed out."""
-    was = positions(before)
-    free = [FreePage(position, page, page not in was) for position, page in enumerate(now.snapshot.free or ())]
-    return tuple(chosen(free, [rank(entry.changed, entry.page in named_pages) for entry in free], MOST_POOL_PAGES))
-
-
-def count_of(seen: ManagerSight, page: int) -> int | None:
-    """The page's reference count; None when the manager shows none."""
-    counts = seen.snapshot.counts or ()
-    return counts[page] if 0 <= page < len(counts) else None

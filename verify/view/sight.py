@@ -136,10 +136,10 @@ def agreed(rows: Iterable[Sequence[int | None]], slot: int) -> int | None:
     return tokens.pop() if len(tokens) == 1 else None
 
 
-def positions(seen: Sight) -> dict[int, tuple[int, ...]]:
-    """Where each page is on the free list."""
+def positions(free: Sequence[int] | None) -> dict[int, tuple[int, ...]]:
+    """Where each page is on the free list, in the target's own order."""
     found: dict[int, tuple[int, ...]] = {}
-    for position, page in enumerate(seen.snapshot.free or ()):
+    for position, page in enumerate(free or ()):
         found[page] = (*found.get(page, ()), position)
     return found
 

@@ -12,11 +12,15 @@ MOST_NUMBERS = 12
 
 def changes(before: Sight, now: Sight) -> tuple[str, ...]:
     """Each request and each page that is not as it was."""
-    said = [*request_changes(before, now), *page_changes(before, now)]
-    if len(said) > MOST_SENTENCES:
-        left = len(said) - MOST_SENTENCES + 1
-        said[MOST_SENTENCES - 1 :] = [f"and {left} more changes"]
-    return tuple(said)
+    return bounded([*request_changes(before, now), *page_changes(before, now)])
+
+
+def bounded(said: Sequence[str]) -> tuple[str, ...]:
+    """The sentences, those beyond so many only counted."""
+    if len(said) <= MOST_SENTENCES:
+        return tuple(said)
+    left = len(said) - MOST_SENTENCES + 1
+    return (*said[: MOST_SENTENCES - 1], f"and {left} more changes")
 
 
 def request_changes(before: Sight, now: Sight) -> Iterator[str]:

@@ -4,7 +4,7 @@ It lays both sides next to each other for a reader and decides nothing: which ru
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from functools import lru_cache
 from typing import TypeVar
 
@@ -43,7 +43,7 @@ def step_view(
             for request in sorted({*state.requests, *now.snapshot.requests})
         ),
         pool_pages(before, now, pages),
-        free_pages(before, now, pages),
+        free_pages(positions(before.snapshot.free), now.snapshot.free, pages),
         None if free is None else len(free),
         Pair(str(state.used), str(len(now.tables) if free is None else state.pages - len(free))),
         broken,
@@ -153,12 +153,12 @@ def token_text(piece: Piece | None, index: int, released: bool) -> str:
 
 def pool_pages(before: Sight, now: Sight, named_pages: frozenset[int]) -> tuple[PoolPage, ...]:
     """The physical pages, those included that a table names and the pool does not have."""
-    places, places_before = positions(now), positions(before)
+    places, places_before = positions(now.snapshot.free), positions(before.snapshot.free)
     told = now.snapshot.free is not None
     pages = sorted(now.slots)
     changed = [
         before.slots.get(page) != now.slots[page]
-        or count_of(before, page) != count_of(now, page)
+        or count_of(before.snapshot.counts, page) != count_of(now.snapshot.counts, page)
         or before.tables.get(page) != now.tables.get(page)
         or (page in places_before) != (page in places)
         for page in pages
@@ -167,7 +167,7 @@ def pool_pages(before: Sight, now: Sight, named_pages: frozenset[int]) -> tuple[
     return tuple(
         PoolPage(
             page,
-            count_of(now, page),
+            count_of(now.snapshot.counts, page),
             places.get(page, ()) if told else None,
             now.tables.get(page, NOBODY),
             page_slots(before.slots.get(page, ()), now.slots[page]),
@@ -188,17 +188,17 @@ def page_slots(old: tuple[SlotState, ...], states: tuple[SlotState, ...]) -> tup
     return tuple(chosen(slots, [rank(slot.changed, False) for slot in slots], MOST_IN_A_PAGE))
 
 
-def free_pages(before: Sight, now: Sight, named_pages: frozenset[int]) -> tuple[FreePage, ...]:
-    """The free list in the target's own order."""
-    was = positions(before)
-    free = [FreePage(position, page, page not in was) for position, page in enumerate(now.snapshot.free or ())]
-    return tuple(chosen(free, [rank(entry.changed, entry.page in named_pages) for entry in free], MOST_POOL_PAGES))
+def free_pages(was: Container[int], free: Sequence[int] | None, named_pages: frozenset[int]) -> tuple[FreePage, ...]:
+    """The free pages in the target's own order; `was` are those that were free before."""
+    entries = [FreePage(position, page, page not in was) for position, page in enumerate(free or ())]
+    return tuple(
+        chosen(entries, [rank(entry.changed, entry.page in named_pages) for entry in entries], MOST_POOL_PAGES)
+    )
 
 
-def count_of(seen: Sight, page: int) -> int | None:
+def count_of(counts: Sequence[int] | None, page: int) -> int | None:
     """The page's reference count; None when the target shows none."""
-    counts = seen.snapshot.counts or ()
-    return counts[page] if 0 <= page < len(counts) else None
+    return counts[page] if counts is not None and 0 <= page < len(counts) else None
 
 
 def rank(changed: bool, wrong: bool) -> int:
