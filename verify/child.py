@@ -275,6 +275,8 @@ def serve(requests: int, replies: int, hello: dict[str, Any], factory: Any) -> N
             if message["do"] == "hello":
                 ready.append(encode(hello))
             elif isinstance(factory, Manager):
+                if message["do"] == "run":
+                    send(replies, ready)  # so that one instance's end is not taken for another's
                 ready.append(factory.reply(message))
             else:
                 if message["do"] == "run":

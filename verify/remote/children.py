@@ -36,16 +36,17 @@ class Reader(Protocol[R_co]):
 class Ahead(Generic[R]):
     """Messages that were sent, the replies of which are taken later.
 
-    `lost` is how the child was lost, of the last that were sent before that: a child may be lost over any of them, since it holds
-    replies back for a moment. The others have no replies then, and are asked again.
+    `lost` is how the child was lost over them; what was sent after them has no replies then, and is asked again. With `opens`
+    they only open an instance, and what follows is more likely to blame: the child may have held their replies back.
     """
 
-    __slots__ = ("lines", "lost", "operations", "reader", "replies")
+    __slots__ = ("lines", "lost", "opens", "operations", "reader", "replies")
 
-    def __init__(self, lines: Sequence[bytes], operations: Sequence[int], reader: Reader[R]) -> None:
+    def __init__(self, lines: Sequence[bytes], operations: Sequence[int], reader: Reader[R], opens: bool) -> None:
         self.lines = lines
         self.operations = operations
         self.reader = reader
+        self.opens = opens
         self.replies: list[R] | None = None
         self.lost: Raised | None = None
 
@@ -103,9 +104,11 @@ class Children(Generic[H]):
         """The replies to all these messages; FarError when the child is lost meanwhile, and from then on none at all."""
         return self.taken(self.send_ahead(lines, operations, reader))
 
-    def send_ahead(self, lines: Sequence[bytes], operations: Sequence[int], reader: Reader[R]) -> Ahead[R]:
+    def send_ahead(
+        self, lines: Sequence[bytes], operations: Sequence[int], reader: Reader[R], opens: bool = False
+    ) -> Ahead[R]:
         """Send all these messages, so that the child works on them meanwhile; `taken` returns the replies."""
-        ahead = Ahead(lines, operations, reader)
+        ahead = Ahead(lines, operations, reader, opens)
         if not self.pipelining:
             ahead.replies = []
             return ahead
@@ -136,10 +139,11 @@ class Children(Generic[H]):
             self._lost_over([ahead, *self._sent], error)
 
     def _lost_over(self, sent: Sequence[Ahead[Any]], error: Exception) -> None:
-        """Ask nothing ahead from now on; `sent` are all that wait for replies."""
-        sent[-1].lost = Raised("", str(error), lost=True)
-        for ahead in sent[:-1]:
+        """Ask nothing ahead from now on; `sent` are all that wait for replies, in order."""
+        blamed = next((ahead for ahead in sent if not ahead.opens), sent[0])
+        for ahead in sent:
             ahead.replies = []
+        blamed.replies, blamed.lost = None, Raised("", str(error), lost=True)
         self._sent.clear()
         self._lose()
         self.pipelining = False

@@ -166,3 +166,17 @@ def test_a_state_is_intact_exactly_when_the_refinement_check_finds_nothing(data:
     cells = {cell: page for held in known.values() for cell, page in zip(held.cells, held.pages.ids, strict=True)}
     check_in_place(cells, mapped, differences)
     assert intact(state, other, known) == (not differences)
+
+
+def test_known_pages_do_not_vouch_for_the_sharing_of_cells() -> None:
+    """Page 0 backs a cell of request 0 and the one of request 2, page 8 what 0 and 1 share; no number of pages differs."""
+    state, seen, known = after(BUSY)
+    requests = dict(seen.requests)
+    (freed,) = requests[2].pages
+    places = {0: [0, 1, 2, 3], 1: [8, *requests[1].pages[1:]], 2: [0]}
+    for name, pages in places.items():
+        requests[name] = requests[name]._replace(pages=array("q", pages))
+        known[name].put(state.requests[name].cells, 0, array("q", pages))
+    counts = [sum(page in view.pages for view in requests.values()) for page in range(9)]
+    free = array("q", [page for page in seen.free if page != 8] + [freed])
+    assert not intact(state, WholeGlimpse(requests, counts, free), known)
