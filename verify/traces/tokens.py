@@ -65,6 +65,8 @@ class Tokens:
         if part.step not in (None, 1):
             raise ValueError("slices of tokens have step 1")
         lo, hi, _ = part.indices(self._length)
+        if lo == 0 and hi == self._length:
+            return self
         runs = []
         for run in self._runs:
             runs.append(run[max(lo, 0) : max(hi, 0)])
