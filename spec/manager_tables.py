@@ -7,7 +7,7 @@ sp <= p < floor(low/P) are None, sp = ceil(S/P) (PT-HOLE). `by_row` tells the gr
 
 from collections.abc import Sequence
 
-from spec.groups import Group, first_read, gone_below, keep_from, lower_edge, publishes, released_pages
+from spec.groups import Group, first_read, gone_below, keep_from, lower_edge, publishes, released_pages, rows_read
 from spec.page_table import pages_for
 from spec.prefix_index import Index, lookup
 
@@ -33,6 +33,13 @@ def readable(group: Group, page_size: int, by_row: bool, low: int, written: int)
     """The maximal ranges (lo, hi) of rows that are written and not gone; none empty, ascending (PT-ROWS)."""
     first = lower_edge(group, page_size, by_row) if low else 0
     return tuple((lo, hi) for lo, hi in ((0, first), (low, written)) if lo < hi)
+
+
+def read_next(group: Group, page_size: int, by_row: bool, low: int, written: int) -> tuple[tuple[int, int], ...]:
+    """The ranges (lo, hi) of rows that the step at `written` reads and that are not gone; none empty, ascending."""
+    kept = readable(group, page_size, by_row, low, written)
+    cuts = [(max(lo, first), min(hi, stop)) for lo, hi in kept for first, stop in rows_read(group, written)]
+    return tuple((lo, hi) for lo, hi in cuts if lo < hi)
 
 
 def trimmed(group: Group, page_size: int, table: Table, low: int) -> tuple[Table, tuple[int, ...]]:

@@ -9,7 +9,7 @@ import pytest
 
 from spec.groups import Group, pages_held
 from spec.manager import State, Traits, available, initial, owners, step
-from spec.manager_tables import longest_hit
+from spec.manager_tables import longest_hit, read_next
 from spec.operations import Accepted, Admit, Append, Commit, Fork, Reason, Release, Truncate
 from spec.prefix_index import lookup
 from tests.test_manager_oracle import (
@@ -280,3 +280,20 @@ def test_pages_held_are_counted_exactly() -> None:
                 if group.kind == "chunk":
                     kept_from = length - length % group.size
                 assert pages_held(group, page_size, length, kept_from) == len(held_pages(state)) == state.used
+
+
+@pytest.mark.parametrize(
+    ("group", "by_row", "low", "written", "ranges"),
+    [
+        (Group("full"), False, 0, 5, ((0, 5),)),
+        (Group("window", 4, 1), True, 5, 8, ((0, 1), (6, 8))),
+        (Group("window", 4, 1), False, 4, 8, ((0, 1), (6, 8))),
+        (Group("window", 4), True, 7, 8, ((7, 8),)),
+        (Group("window", 1), False, 0, 3, ()),
+        (Group("chunk", 3), False, 0, 5, ((3, 5),)),
+    ],
+)
+def test_the_rows_that_the_next_step_finds_are_read_and_not_gone(
+    group: Group, by_row: bool, low: int, written: int, ranges: tuple[tuple[int, int], ...]
+) -> None:
+    assert read_next(group, 2, by_row, low, written) == ranges

@@ -1,7 +1,5 @@
 """A failure made ready to be read and kept: shrunk, replayed, described and saved as a witness."""
 
-import hashlib
-import json
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,8 +16,8 @@ from verify.show import BrokenRule, FailureReport, RowsLine
 from verify.shrink import shrink
 from verify.target import Factory, RequestView, Snapshot
 from verify.view.where_to_read import where_to_read
-from verify.witness import Witness, calls, to_json
-from verify.witness_files import save
+from verify.witness import Witness, calls
+from verify.witness_files import keep
 
 SENTENCES = spec.rules.RULES | impl.rules.RULES
 WITNESS_FOLDER = Path("reports") / "witnesses"
@@ -76,17 +74,9 @@ def describe_failure(
     title = f"{', '.join(rules)} broken after {len(operations)} operations on {pages} pages of {page_size} rows"
     if not again.differences:
         title += " (not every time: the same operations passed when they were replayed)"
-    path: Path | None = None
-    if folder is not None:
-        witness = Witness(pages, page_size, tuple(operations), rules)
-        path = folder / f"{'-'.join(rules[:2])}-{digest(witness)}.json"
-        try:
-            save(path, witness)
-        except OSError as error:
-            title += f" (no witness: {path} cannot be written, {error.strerror})"
-            path = None
+    path, why = keep(folder, Witness(pages, page_size, tuple(operations), rules))
     return FailureReport(
-        title,
+        title + why,
         tuple(calls(operations)),
         rows_lines(again),
         tuple(broken),
@@ -99,11 +89,6 @@ def describe_failure(
 def broken_rules(differences: Sequence[Difference]) -> list[BrokenRule]:
     """The differences with the sentences of their rules, and where to read more."""
     return [BrokenRule(d.rule, SENTENCES[d.rule], d.oracle, d.target, str(where_to_read(d.rule))) for d in differences]
-
-
-def digest(witness: Witness) -> str:
-    """Eight hex digits that name the witness by its content."""
-    return hashlib.sha256(json.dumps(to_json(witness), sort_keys=True).encode()).hexdigest()[:8]
 
 
 def rows_lines(run: Replayed) -> tuple[RowsLine, ...]:

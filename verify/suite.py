@@ -75,10 +75,7 @@ def unit_stage(budget: int | None) -> StageResult:
     """Hold the event trace, the fork example and the order of the free list against their literal tables."""
     from verify.literals import literal_differences
 
-    differences, steps = literal_differences()
-    spend(steps, budget)
-    broken = said(differences)
-    return StageResult("fail" if broken else "pass", broken, None, steps)
+    return of_literals(*literal_differences(), budget)
 
 
 def random_stage(budget: int | None) -> StageResult:
@@ -119,6 +116,13 @@ def prefix_stage(name: str) -> Stage:
         return suite.STAGES[name](budget)
 
     return run
+
+
+def of_literals(differences: Iterable[Difference], steps: int, budget: int | None) -> StageResult:
+    """The stage's result from literal tables; StepsExhausted past the budget."""
+    spend(steps, budget)
+    broken = said(differences)
+    return StageResult("fail" if broken else "pass", broken, None, steps)
 
 
 def spend(steps: int, budget: int | None) -> None:

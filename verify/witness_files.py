@@ -1,5 +1,6 @@
 """Witnesses on disk, of page tables and of managers."""
 
+import hashlib
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -40,6 +41,28 @@ def is_of_manager(path: Path) -> bool:
 
 def save(path: Path, witness: Witness | ManagerWitness) -> None:
     """Write the witness, whole or not at all."""
-    values = of_managers.to_json(witness) if isinstance(witness, ManagerWitness) else to_json(witness)
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_atomically(path, json.dumps(values, indent=1) + "\n")
+    write_atomically(path, json.dumps(values_of(witness), indent=1) + "\n")
+
+
+def keep(folder: Path | None, witness: Witness | ManagerWitness) -> tuple[Path | None, str]:
+    """Where the witness was written below the folder, nowhere when that is None; and why not, for a title, when it cannot be."""
+    if folder is None:
+        return None, ""
+    path = folder / f"{name_of(witness)}.json"
+    try:
+        save(path, witness)
+    except OSError as error:
+        return None, f" (no witness: {path} cannot be written, {error.strerror})"
+    return path, ""
+
+
+def name_of(witness: Witness | ManagerWitness) -> str:
+    """The first rules that it was saved for, and eight hex digits of its content."""
+    content = json.dumps(values_of(witness), sort_keys=True).encode()
+    return f"{'-'.join(witness.rules[:2])}-{hashlib.sha256(content).hexdigest()[:8]}"
+
+
+def values_of(witness: Witness | ManagerWitness) -> dict[str, Any]:
+    """The witness as JSON values."""
+    return of_managers.to_json(witness) if isinstance(witness, ManagerWitness) else to_json(witness)

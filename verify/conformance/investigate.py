@@ -15,7 +15,6 @@ from verify.findings import broken_rules
 from verify.managers.configuration import Configuration
 from verify.managers.configuration import to_json as configuration_to_json
 from verify.managers.facts import Facts, facts_of
-from verify.managers.findings import digest
 from verify.managers.lockstep import ManagerReplayed, replay
 from verify.managers.walks import ManagerFailure
 from verify.managers.witness import ManagerWitness, to_json
@@ -23,6 +22,7 @@ from verify.refinement import Difference
 from verify.view.html_page import page_html
 from verify.view.manager_walkthrough import walk_manager
 from verify.witness import calls
+from verify.witness_files import name_of
 
 Script = Callable[[Mapping[str, Any], Sequence[ManagerOperation], Facts], str]
 """What verify/targets/*_script.py write: a file that repeats the operations and exits with 1 when the facts do not hold."""
@@ -43,7 +43,7 @@ def investigate(target: KnownTarget, name: str, failure: ManagerFailure, folder:
     differences = run.differences or failure.differences
     rules = tuple(dict.fromkeys(difference.rule for difference in differences))
     witness = ManagerWitness(configuration, operations, rules)
-    stem = f"{target.name}-{'-'.join(rules[:2])}-{digest(witness)}"
+    stem = f"{target.name}-{name_of(witness)}"
     write_json(str(folder / f"{stem}.json"), to_json(witness))
     source, options = str(folder / f"{stem}.json"), f" --target {target.name}"
     walked = walk_manager(witness, lambda: found.open(configuration), source, options=options)

@@ -3,9 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from spec.groups import rows_read
 from spec.manager import Request, State, Traits, available
-from spec.manager_tables import readable
+from spec.manager_tables import read_next
 from spec.operations import Accepted, Outcome, Refused
 from verify.managers.values import values
 
@@ -50,7 +49,6 @@ def rows_to_read(traits: Traits, request: Request) -> tuple[tuple[tuple[int, int
     told = values(request.tokens)
     found = []
     for group, low in zip(traits.groups, request.low, strict=True):
-        kept = readable(group, traits.page_size, traits.granule == "row", low, request.written)
-        read = {row for lo, hi in rows_read(group, request.written) for row in range(lo, hi)}
-        found.append(tuple((row, told[row]) for lo, hi in kept for row in range(lo, hi) if row in read))
+        ranges = read_next(group, traits.page_size, traits.granule == "row", low, request.written)
+        found.append(tuple((row, told[row]) for lo, hi in ranges for row in range(lo, hi)))
     return tuple(found)

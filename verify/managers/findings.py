@@ -1,7 +1,5 @@
 """A failure of a manager made ready to be read and kept: replayed, described, saved as a witness."""
 
-import hashlib
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -12,11 +10,11 @@ from verify.managers.lockstep import ManagerReplayed, replay
 from verify.managers.show import ManagerReport, PoolLine, TableLine
 from verify.managers.target import ManagerFactory, ManagerSnapshot, Table
 from verify.managers.walks import ManagerFailure
-from verify.managers.witness import ManagerWitness, to_json
+from verify.managers.witness import ManagerWitness
 from verify.refinement import describe
 from verify.target import Raised
 from verify.witness import calls
-from verify.witness_files import save
+from verify.witness_files import keep
 
 
 def describe_failure(
@@ -35,17 +33,9 @@ def describe_failure(
     title = f"{', '.join(rules)} broken after {len(failure.operations)} operations"
     if not run.differences:
         title += " (not every time: the same operations passed when they were replayed)"
-    path: Path | None = None
-    if folder is not None:
-        witness = ManagerWitness(configuration, failure.operations, rules)
-        path = folder / f"{'-'.join(rules[:2])}-{digest(witness)}.json"
-        try:
-            save(path, witness)
-        except OSError as error:
-            title += f" (no witness: {path} cannot be written, {error.strerror})"
-            path = None
+    path, why = keep(folder, ManagerWitness(configuration, failure.operations, rules))
     return ManagerReport(
-        title,
+        title + why,
         configuration_text(configuration),
         tuple(calls(failure.operations)),
         answers(failure, configuration),
@@ -54,11 +44,6 @@ def describe_failure(
         tuple(broken_rules(failure.differences)),
         str(path) if path else None,
     )
-
-
-def digest(witness: ManagerWitness) -> str:
-    """Eight hex digits that name the witness by its content."""
-    return hashlib.sha256(json.dumps(to_json(witness), sort_keys=True).encode()).hexdigest()[:8]
 
 
 def configuration_text(configuration: Configuration) -> str:

@@ -7,9 +7,9 @@ broken one is reported. What the manager does not show is not checked.
 
 from functools import lru_cache
 
-from spec.groups import Group, rows_read
+from spec.groups import Group
 from spec.manager import Request, State, Traits, owners
-from spec.manager_tables import readable
+from spec.manager_tables import read_next, readable
 from spec.operations import Accepted, ManagerOperation, Outcome, Refused
 from verify.managers.pool_checks import check_idle, check_order, check_pages, check_published
 from verify.managers.target import ManagerSnapshot, ManagerTarget, ManagerView, Rows, Table, attempt, look
@@ -159,11 +159,7 @@ def rows_gone(group: Group, low: int) -> int:
 @lru_cache(maxsize=65536)
 def judged(group: Group, page_size: int, by_row: bool, written: int, low: int) -> tuple[tuple[int, int], ...]:
     """The ranges of rows that must read as written: with page granule all that are not gone, by row those that are read."""
-    kept = readable(group, page_size, by_row, low, written)
-    if not by_row:
-        return kept
-    cuts = [(max(lo, first), min(hi, stop)) for lo, hi in kept for first, stop in rows_read(group, written)]
-    return tuple((lo, hi) for lo, hi in cuts if lo < hi)
+    return (read_next if by_row else readable)(group, page_size, by_row, low, written)
 
 
 def row_difference(request: int, group: int, truth: Request, lo: int, hi: int, rows: Rows) -> Difference:

@@ -4,8 +4,7 @@ from collections.abc import Iterator
 
 from verify.managers.target import ManagerView
 from verify.view.manager_sight import ManagerSight
-from verify.view.sight import NOBODY
-from verify.view.step_changes import bounded, numbers, rows_text
+from verify.view.step_changes import bounded, numbers, owner_changes, rows_text
 
 
 def manager_changes(before: ManagerSight, now: ManagerSight) -> tuple[str, ...]:
@@ -50,11 +49,7 @@ def page_changes(before: ManagerSight, now: ManagerSight) -> Iterator[str]:
     free, was_free = set(now.snapshot.free or ()), set(before.snapshot.free or ())
     counts, old_counts = now.snapshot.counts or (), before.snapshot.counts or ()
     for page, slots in sorted(now.slots.items()):
-        parts = []
-        if 0 <= page < min(len(counts), len(old_counts)) and counts[page] != old_counts[page]:
-            parts.append(f"count {old_counts[page]} -> {counts[page]}")
-        elif now.tables.get(page, NOBODY) != before.tables.get(page, NOBODY):
-            parts.append("other owners, the same count" if counts else "other owners")
+        parts = owner_changes(page, old_counts, counts, before.tables, now.tables)
         if (page in free) != (page in was_free):
             parts.append("becomes available" if page in free else "is taken")
         old = before.slots.get(page, ())

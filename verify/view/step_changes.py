@@ -1,9 +1,13 @@
 """What an operation did to a target, in short sentences: requests first, then pages."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from verify.target import RequestView
 from verify.view.sight import NOBODY, Sight, span
+from verify.view.steps import Owner
+
+Owners = Mapping[int, tuple[Owner, ...]]
+"""The table entries that name each page."""
 
 MOST_SENTENCES = 24
 MOST_NUMBERS = 12
@@ -54,16 +58,23 @@ def page_changes(before: Sight, now: Sight) -> Iterator[str]:
     free, was_free = set(now.snapshot.free or ()), set(before.snapshot.free or ())
     counts, old_counts = now.snapshot.counts or (), before.snapshot.counts or ()
     for page, slots in sorted(now.slots.items()):
-        parts = []
-        if 0 <= page < min(len(counts), len(old_counts)) and counts[page] != old_counts[page]:
-            parts.append(f"count {old_counts[page]} -> {counts[page]}")
-        elif now.tables.get(page, NOBODY) != before.tables.get(page, NOBODY):
-            parts.append("other owners, the same count" if counts else "other owners")
+        parts = owner_changes(page, old_counts, counts, before.tables, now.tables)
         if (page in free) != (page in was_free):
             parts.append("joins the free list" if page in free else "leaves the free list")
         parts.extend(slot_changes(before.slots.get(page, ()), slots))
         if parts:
             yield f"page {page}: {', '.join(parts)}"
+
+
+def owner_changes(
+    page: int, old_counts: Sequence[int], counts: Sequence[int], old_tables: Owners, tables: Owners
+) -> list[str]:
+    """What became of a page's count, or else of its owners."""
+    if 0 <= page < min(len(counts), len(old_counts)) and counts[page] != old_counts[page]:
+        return [f"count {old_counts[page]} -> {counts[page]}"]
+    if tables.get(page, NOBODY) != old_tables.get(page, NOBODY):
+        return ["other owners, the same count" if counts else "other owners"]
+    return []
 
 
 def slot_changes(old: Sequence[tuple[str, int | None]], new: Sequence[tuple[str, int | None]]) -> Iterator[str]:
