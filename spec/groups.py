@@ -7,7 +7,7 @@ spec/window.py. Rows are kept or given back for all layers of a group together. 
 from dataclasses import dataclass
 from typing import Literal
 
-from spec.page_table import pages_for, sink_pages
+from spec.page_table import sink_pages
 
 Kind = Literal["full", "window", "chunk"]
 
@@ -85,9 +85,3 @@ def released_pages(group: Group, page_size: int, low: int) -> tuple[int, int]:
     """The logical pages (first, stop), stop excluded, that lie wholly in the gone rows below `low`; (0, 0) when none."""
     first, stop = sink_pages(group.sinks, page_size), low // page_size
     return (first, stop) if first < stop else (0, 0)
-
-
-def pages_held(group: Group, page_size: int, length: int, kept_from: int) -> int:
-    """Pages that a request of `length` rows holds in the group once it was trimmed to `kept_from`, exactly."""
-    first, stop = released_pages(group, page_size, gone_below(group, page_size, False, kept_from))
-    return pages_for(length, page_size) - (stop - first)

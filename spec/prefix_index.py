@@ -52,8 +52,3 @@ def lookup(index: Index, group: int, tokens: tuple[int, ...]) -> int | None:
     """The cell that was published first, of those still there, under exactly these tokens; None when there is none."""
     cells = index.cells.get((group, tokens))
     return None if cells is None else cells[0]
-
-
-def key_of(index: Index, cell: int) -> Key | None:
-    """The key under which `cell` is published; None when it is not."""
-    return index.keys.get(cell)

@@ -99,7 +99,7 @@ def conformance(
     for name in missing:
         out.print(f"{name} is not installed: python -m verify targets {name}", highlight=False)
     try:
-        load_known(known_file)
+        listed_deviations = load_known(known_file)
     except ValueError as error:
         raise CommandError(str(error)) from None
     if witness is not None:
@@ -113,7 +113,7 @@ def conformance(
     prepare(folder, there)
     reports = []
     for target in there:
-        order = Order(target, PROFILES[profile], seed, known_of(target, known_file), faults, folder, workers)
+        order = Order(target, PROFILES[profile], seed, known_of(target, listed_deviations), faults, folder, workers)
         reports.append(check(out, order))
     return close(out, reports)
 

@@ -97,9 +97,9 @@ def known_from_toml(item: dict[str, Any]) -> Known:
     )
 
 
-def known_of(target: KnownTarget, path: Path = KNOWN_FILE) -> tuple[Known, ...]:
-    """What is known of this version of the target; ValueError, OSError."""
-    return tuple(known for known in load_known(path) if (known.target, known.version) == (target.name, target.version))
+def known_of(target: KnownTarget, listed: Iterable[Known]) -> tuple[Known, ...]:
+    """What of all that is listed is known of this version of the target."""
+    return tuple(known for known in listed if (known.target, known.version) == (target.name, target.version))
 
 
 @dataclass(frozen=True, slots=True)

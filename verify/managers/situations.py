@@ -1,6 +1,6 @@
 """Situations that a search over managers must have reached: the "sometimes" beside each "always"."""
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 
 from spec.groups import gone_below, keep_from, publishes
@@ -242,8 +242,3 @@ def copied(before: State, request: int, after: State) -> list[str]:
             if cell is not None and now[last] is not None and now[last] != cell:
                 found.append(SHARED_COPIED if cell in before.shared else PUBLISHED_COPIED)
     return list(dict.fromkeys(found))
-
-
-def never_met(met: Collection[str], able: Sequence[str]) -> list[str]:
-    """The situations that were possible and not met."""
-    return [name for name in able if name not in met]

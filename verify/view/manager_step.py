@@ -2,7 +2,7 @@
 
 from itertools import zip_longest
 
-from spec.manager import Request, State, available, owners
+from spec.manager import Request, State, owners
 from verify.managers.refinement import judged, rows_gone
 from verify.managers.target import ManagerView
 from verify.managers.values import values
@@ -56,12 +56,6 @@ def manager_step(
         Pair(str(state.used), str(state.traits.pages - now.snapshot.available)),
         broken,
     )
-
-
-def unseen_step(number: int, call: str, outcome: Pair, state: State, why: str, broken: tuple[BrokenRule, ...]) -> Step:
-    """The step after which the manager cannot be looked at."""
-    used = Pair(str(state.traits.pages - available(state)), "-")
-    return Step(number, call, outcome, (), (), (), (), 0, used, broken, why)
 
 
 def request_step(

@@ -16,7 +16,8 @@ from verify.remote.choice import TargetOptions
 from verify.target import Raised
 from verify.targets.prefix import PrefixManager
 from verify.view.manager_sight import ManagerSight, Prefixes, group_words, learn, manager_sight
-from verify.view.manager_step import manager_step, unseen_step
+from verify.view.manager_step import manager_step
+from verify.view.step_view import unseen_step
 from verify.view.steps import Pair, Step, Walkthrough
 from verify.view.walkthrough import MOST_STEPS
 from verify.witness import call
@@ -130,7 +131,7 @@ class ManagerFilm:
         # A manager that was lost with its answer would come back as another one only to be looked at.
         shown = answer if self.run.lost and isinstance(answer, Raised) else look(self.target.target)
         if isinstance(shown, Raised):
-            self.steps.append(unseen_step(number, text, outcome, state, shown.text, broken))
+            self.steps.append(unseen_step(number, text, outcome, state.used, shown.text, broken))
             return
         now = manager_sight(shown, state, self.prefixes, self.sight)
         before = self.sight or now

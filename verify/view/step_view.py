@@ -50,9 +50,9 @@ def step_view(
     )
 
 
-def unseen_step(number: int, call: str, outcome: Pair, state: State, why: str, broken: tuple[BrokenRule, ...]) -> Step:
-    """The step after which the target cannot be looked at."""
-    return Step(number, call, outcome, (), (), (), (), 0, Pair(str(state.used), "-"), broken, why)
+def unseen_step(number: int, call: str, outcome: Pair, used: int, why: str, broken: tuple[BrokenRule, ...]) -> Step:
+    """The step after which the target cannot be looked at; `used` are the pages that the oracle uses."""
+    return Step(number, call, outcome, (), (), (), (), 0, Pair(str(used), "-"), broken, why)
 
 
 def named(broken: Sequence[BrokenRule]) -> tuple[frozenset[int], frozenset[int]]:

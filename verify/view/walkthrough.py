@@ -125,7 +125,7 @@ class Film:
         # A target that was lost with its answer would come back as another one only to be looked at.
         shown = answer if isinstance(answer, Raised) and answer.lost else look(self.target)
         if isinstance(shown, Raised):
-            self.steps.append(unseen_step(number, text, outcome, state, shown.text, broken))
+            self.steps.append(unseen_step(number, text, outcome, state.used, shown.text, broken))
             return
         now = sight(shown, written(self.target), state.pages, state.page_size, self.seen)
         self.steps.append(step_view(number, text, outcome, state, self.seen or now, now, broken))
