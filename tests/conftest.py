@@ -1,5 +1,21 @@
-"""Hypothesis in these tests: the same examples every time, no database, no deadline that a loaded machine could miss."""
+"""Hypothesis in these tests: the same examples every time, no database, no deadline that a loaded machine could miss.
+
+And what several files of tests are given.
+"""
+
+import shutil
+from pathlib import Path
+
+import pytest
 
 from verify.hypothesis_profile import load_profile
 
 load_profile()
+
+
+@pytest.fixture(scope="session")
+def hostile_managers(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a little manager and the hostile ones around it, the module `hostile`."""
+    path = tmp_path_factory.mktemp("managers")
+    shutil.copy(Path(__file__).with_name("hostile_managers.py.txt"), path / "hostile.py")
+    return path

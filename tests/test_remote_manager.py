@@ -1,6 +1,5 @@
 """Managers behind the pipe: an honest one is told as it is, and what a hostile one does is told at its operation."""
 
-import shutil
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
@@ -35,21 +34,13 @@ WALK: tuple[ManagerOperation, ...] = (
 """On 4 pages of 2 rows: the fifth operation finds no page."""
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The little manager and the hostile ones around it."""
-    path = tmp_path_factory.mktemp("managers")
-    shutil.copy(Path(__file__).with_name("hostile_managers.py.txt"), path / "hostile.py")
-    return path
-
-
 @pytest.fixture
-def start(folder: Path) -> Iterator[Start]:
+def start(hostile_managers: Path) -> Iterator[Start]:
     """Starts a manager in its small configuration; its processes end with the test."""
     with ExitStack() as running:
 
         def started(name: str, **options: Any) -> RemoteManager:
-            given = ManagerOptions(f"hostile:{name}", path=str(folder), **options)
+            given = ManagerOptions(f"hostile:{name}", path=str(hostile_managers), **options)
             return running.enter_context(manager(given)).open("small")
 
         yield started
@@ -200,8 +191,8 @@ def test_a_loss_that_does_not_come_again_is_told_at_the_end(start: Start) -> Non
     assert shape(steps[-1:]) == [("its process ended with exit status 9",) * 2]
 
 
-def test_a_walk_is_not_blamed_for_the_loss_of_the_one_that_was_told_after_it(folder: Path) -> None:
-    with manager(ManagerOptions("hostile:Grudging", path=str(folder))) as managers:
+def test_a_walk_is_not_blamed_for_the_loss_of_the_one_that_was_told_after_it(hostile_managers: Path) -> None:
+    with manager(ManagerOptions("hostile:Grudging", path=str(hostile_managers))) as managers:
         first, second = managers.open("small"), managers.open("small")
         quiet = WALK[:5]
         first.foresee(quiet, apart=False)

@@ -1,6 +1,5 @@
 """How a manager behind the pipe is started: what keeps it from it is one line, and faults are planted before it begins."""
 
-import shutil
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import replace
@@ -19,21 +18,13 @@ from verify.target import Raised
 Open = Callable[..., Managers]
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The little manager and the hostile ones around it."""
-    path = tmp_path_factory.mktemp("managers")
-    shutil.copy(Path(__file__).with_name("hostile_managers.py.txt"), path / "hostile.py")
-    return path
-
-
 @pytest.fixture
-def open_manager(folder: Path) -> Iterator[Open]:
+def open_manager(hostile_managers: Path) -> Iterator[Open]:
     """Opens a manager; its processes end with the test."""
     with ExitStack() as running:
 
         def opened(target: str, **options: Any) -> Managers:
-            return running.enter_context(manager(ManagerOptions(target, path=str(folder), **options)))
+            return running.enter_context(manager(ManagerOptions(target, path=str(hostile_managers), **options)))
 
         yield opened
 
@@ -57,9 +48,9 @@ def open_manager(folder: Path) -> Iterator[Open]:
     ],
 )
 def test_a_manager_that_cannot_be_asked_is_broken_in_one_line(
-    target: str, options: dict[str, Any], says: str, folder: Path
+    target: str, options: dict[str, Any], says: str, hostile_managers: Path
 ) -> None:
-    (folder / "wrong.py").write_text(
+    (hostile_managers / "wrong.py").write_text(
         "from hostile import Little\n"
         "def changed(**keys): return {**Little.capabilities, **keys}\n"
         "class Method(Little): capabilities = changed(operations=['admit', 'commit'])\n"
@@ -71,7 +62,10 @@ def test_a_manager_that_cannot_be_asked_is_broken_in_one_line(
         "class PageTable(Little):\n"
         "    capabilities = {'name': 'x', 'operations': []}\n"
     )
-    with pytest.raises(BrokenTargetError) as caught, manager(ManagerOptions(target, path=str(folder), **options)):
+    with (
+        pytest.raises(BrokenTargetError) as caught,
+        manager(ManagerOptions(target, path=str(hostile_managers), **options)),
+    ):
         pass
     assert says in str(caught.value)
     assert len(str(caught.value).splitlines()) == 1
@@ -101,8 +95,8 @@ def test_a_fault_changes_the_manager_before_its_first_instance(open_manager: Ope
             assert state.available == left
 
 
-def test_a_manager_runs_in_the_environment_that_it_is_given(folder: Path, open_manager: Open) -> None:
-    (folder / "wary.py").write_text(
+def test_a_manager_runs_in_the_environment_that_it_is_given(hostile_managers: Path, open_manager: Open) -> None:
+    (hostile_managers / "wary.py").write_text(
         "import os\nfrom hostile import Little\nassert os.environ['HF_HUB_OFFLINE'] == '1'\n"
         "def make(configuration): return Little(configuration)\n"
         "capabilities = {**Little.capabilities, 'name': os.environ.get('WHO', 'nobody')}\n"

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from impl.page_groups import Chunk, Full, PageGroup, Window
 from impl.page_table import NO_PAGE, PageTableError
-from impl.prefix_cache import LEAST_COMPUTED, CachedRequest, PrefixCache
+from impl.prefix_cache import CachedRequest, PrefixCache
 from spec.manager import Traits
 from spec.operations import (
     Accepted,
@@ -32,9 +32,10 @@ BYTES = 5  # a value has 40 bits
 ACCEPTED = Accepted()
 REFUSALS = {reason.value: Refused(reason) for reason in Reason}
 OFFER = Offer("the shipped prefix cache")
+# What the cache promises, in our words: taken from the cache, a broken promise would be no difference.
 TRAITS = {
     "prefix": True,
-    "leaves": LEAST_COMPUTED,
+    "leaves": 1,
     "commits": True,
     "tail": "shared",
     "trims": "after",
