@@ -82,4 +82,26 @@ RULES: dict[str, str] = {
     "PRE-EVICT": (
         "Blank pages are reused first, then idle ones, the longest idle first and the tail of a request before its head."
     ),
+    "CHIP-ENC": "Every field and flag of an instruction stands where the definition says, and every other bit is 0.",
+    "CHIP-INT": (
+        "Token, logits, key and value of a decode step on a chip are the integer definition's, whoever runs the program."
+    ),
+    "CHIP-ISA": "Memory, TOK, STATUS and ERRPC after a program are what its instructions mean, one after the other.",
+    "CHIP-TIME": "No integer depends on the latency of memory.",
+    "CHIP-CYCLE": "Every counter is that of the cycle definition, in model and RTL alike.",
+    "CHIP-CHASE": "An op reads a row only when no load in the queue owes it.",
+    "CHIP-LOAD": "A load is held while one of its rows is a row of the active op.",
+    "CHIP-STORE": "A store is held while one of its rows is a result row of the active op.",
+    "CHIP-RESULT": (
+        "An op is held while another is active, and while one of its result rows, compared one by one, is owed by a load or "
+        "is a row of a store in the queue."
+    ),
+    "CHIP-IDLE": (
+        "SETQ and STREG are held while an op is active, HALT, FENCE and an error also while the queue is not empty, and "
+        "STREG takes TOK along at issue."
+    ),
+    "CHIP-QUIET": (
+        "While a read is outstanding, no write is raised, be it a store's or STREG's, and a store in the queue reads no row."
+    ),
+    "CHIP-PORTS": "A loaded row is written before an op's result row, and a store reads a row before an op does.",
 }

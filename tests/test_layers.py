@@ -18,7 +18,7 @@ NAMES_WITHOUT_A_CONCEPT = frozenset({"util", "utils", "helper", "helpers", "comm
 
 OWN_IMPORTS: dict[str, frozenset[str]] = {
     "spec": frozenset({"spec"}),
-    "impl": frozenset({"impl", "spec.operations"}),
+    "impl": frozenset({"impl", "spec.isa", "spec.operations"}),
     "verify": frozenset({"verify", "impl", "spec"}),
     "verify/targets": frozenset(
         {

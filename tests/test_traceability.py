@@ -15,7 +15,7 @@ from spec.operations import Reason
 ROOT = Path(__file__).parent.parent
 FOLDERS = ("spec", "impl", "verify", "mutants", "tests")
 RULES: Mapping[str, str] = spec.rules.RULES | impl.rules.RULES
-CITATION = re.compile(r"\b(?:(?:PT|DEC|HOST|PRE)-[A-Z0-9]+|WIN-[0-9]+)\b")
+CITATION = re.compile(r"\b(?:(?:PT|DEC|HOST|PRE|CHIP)-[A-Z0-9]+|WIN-[0-9]+)\b")
 """What can only be an id. An id that is also a plain word, such as a reason's, can be cited but not be out of date."""
 WORD = re.compile(r"[A-Za-z]+(?:-[A-Z0-9]+)?")
 
