@@ -10,6 +10,7 @@ from rich.console import Console
 from impl import bench as bench_figures
 from impl import host_bench
 from impl.command import EPILOG, HELP, VERSION, CommandError, console, write_json
+from impl.cycles_cli import cycles
 from impl.decode_cli import decode
 from impl.display import JSON_OPTION, progress_bar, table
 from impl.event_trace import Event, exhausted_run, fork_run, windowed_run
@@ -40,11 +41,14 @@ def main() -> None:
       python -m impl trace --window 4 --steps 9
       python -m impl trace --json - | jq .window.steps[6]
       python -m impl decode --window 8 --page 4 --steps 32
+      python -m impl decode --chip model --starts 0   the same on the chip's cycle model
+      python -m impl cycles                     cycles of a decode step beside what its port allows
       python -m impl models --check             the models are what their float models give
       python -m impl bench --json bench.json    speed beside its targets
     """
 
 
+main.add_command(cycles)
 main.add_command(decode)
 main.add_command(models)
 

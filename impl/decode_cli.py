@@ -1,14 +1,18 @@
 """`python -m impl decode`: a tiny language model decodes over the paged cache, and what it holds meanwhile."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, astuple, dataclass
+from typing import Any
 
 import click
 
 from impl import model_files
 from impl.admission import peak_pages
+from impl.chip import ChipError, Profile
+from impl.chip_decoder import ChipDecoder
+from impl.chip_model.machine import ChipModel
 from impl.command import EPILOG, CommandError, console, write_json
-from impl.decoder import LONGEST_CONTEXT, IntegerDecoder
+from impl.decoder import LONGEST_CONTEXT, Decoder, IntegerDecoder
 from impl.display import JSON_OPTION, progress_bar, table
 from impl.exit_codes import ExitCode
 from impl.host import Host
@@ -20,9 +24,20 @@ from impl.window import context
 
 PAGES_AFTER = (1, 8, 16, 32)
 TOKENS_SHOWN = 33
-STEPS_A_TICK = 1_000  # of the progress bar
+STEPS_A_TICK = 1_000  # of the progress bar, in integers; on the chip's model it moves at every step
+INTEGER, MODEL = CHIPS = ("integer", "model")
+LONGEST_LATENCY = 1_000
 LARGEST = 1_000_000
 """Steps, pages and rows of a page taken for meant; more than memory has is an error of its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cycles:
+    """Cycles of the chip: of all steps, of the first and of the last."""
+
+    total: int
+    first: int
+    last: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +45,7 @@ class Run:
     """One start: its tokens (start first), and the pages held, after a trim, by the request that decoded them.
 
     `departed` is the first step whose token does not follow the model's rule; None when all do or there is no rule.
+    `cycles` is None where nothing has any.
     """
 
     start: int
@@ -37,6 +53,7 @@ class Run:
     departed: int | None
     pages_after: dict[int, int]
     peak_pages: int
+    cycles: Cycles | None
 
 
 def chosen_starts(_context: click.Context, _parameter: click.Parameter, value: str) -> tuple[int, ...]:
@@ -71,6 +88,18 @@ def chosen_starts(_context: click.Context, _parameter: click.Parameter, value: s
     help="Model to decode with.",
 )
 @click.option("--pages", type=click.IntRange(1, LARGEST), help="Pages of the pool.  [default: as many as a run needs]")
+@click.option(
+    "--chip",
+    type=click.Choice(CHIPS),
+    default=INTEGER,
+    show_default=True,
+    help="What decodes: numpy in integers, or the chip's cycle model running the compiled program.",
+)
+@click.option(
+    "--latency",
+    type=click.IntRange(1, LONGEST_LATENCY),
+    help=f"Cycles from a read to its answer, with --chip model.  [default: {Profile().latency}]",
+)
 @JSON_OPTION
 def decode(
     window: int,
@@ -80,6 +109,8 @@ def decode(
     starts: tuple[int, ...],
     name: str,
     pages: int | None,
+    chip: str,
+    latency: int | None,
     json_path: str | None,
 ) -> ExitCode:
     """Decode with a tiny language model, in integers, over the paged cache.
@@ -90,6 +121,9 @@ def decode(
 
     A structured model answers a token t with (5 t + 3) mod 16 as long as its attention reads the right rows, whatever the
     window: one that departs from it fails. A random model has no such rule.
+
+    With --chip model each step runs on the cycle model of the chip (docs/chip.md), weights streamed, and the table also has
+    the cycles of all steps, of the first and of the last. It gives the same tokens, and takes far longer.
 
     \b
     From Python:
@@ -105,6 +139,7 @@ def decode(
       python -m impl decode --window 0 --starts 0       without a window every row stays
       python -m impl decode --window 6 --sinks 2 --page 2 --steps 100
       python -m impl decode --model random-1-32 --json - | jq .runs[0].tokens
+      python -m impl decode --chip model --starts 0 --latency 20
     """
     kept_window = window or None
     if kept_window is not None and sinks >= kept_window:
@@ -113,8 +148,11 @@ def decode(
         raise click.UsageError(
             f"a step attends at most {LONGEST_CONTEXT} rows: choose a window of 1 .. {LONGEST_CONTEXT} or fewer steps"
         )
+    if latency is not None and chip != MODEL:
+        raise click.UsageError("--latency is of the chip's memory: it goes with --chip model")
     pool = pages or peak_pages(steps, page_size, kept_window, sinks)
-    decoder = IntegerDecoder(model_files.load(name))
+    profile = Profile() if latency is None else Profile(latency)
+    decoder = _decoder(name, chip, profile)
     ruled = name.startswith("structured")
     runs: list[Run] = []
     with progress_bar() as progress:
@@ -128,33 +166,60 @@ def decode(
                 raise CommandError(
                     f"a pool of {pool} pages of {page_size} rows is too small for this run: {refusal}"
                 ) from None
+            except ChipError as error:
+                raise CommandError(f"the chip gave no result: {error}") from error
     departed = [run for run in runs if run.departed is not None]
     verdict = "fail" if departed else "pass"
+    on_chip = {"chip": chip, "latency": profile.latency} if chip != INTEGER else {}
     if json_path != "-":
         rule = "no window" if kept_window is None else f"window {window}"
         title = f"{name}, {rule}, {sinks} sinks, {pool} pages of {page_size} rows, {steps} steps"
         shown_steps = "|".join(f"after {step}" for step in PAGES_AFTER if step <= steps)
         headings = f"start|tokens|rule|{shown_steps}|peak"
+        if on_chip:
+            title += f", on the chip's {chip}, latency {profile.latency}"
+            headings += "|cycles|first step|last step"
         out = console()
         out.print(table(title, headings, (_cells(run, ruled) for run in runs)))
         out.print(f"verdict: {verdict}, {_reason(runs, departed, ruled)}")
     if json_path is not None:
         shape = {"window": kept_window, "sinks": sinks, "page_size": page_size, "pages": pool, "steps": steps}
-        write_json(json_path, {"model": name, **shape, "runs": [asdict(run) for run in runs], "verdict": verdict})
+        document = {"model": name, **shape, **on_chip, "runs": [_document(run) for run in runs], "verdict": verdict}
+        write_json(json_path, document)
     return ExitCode.FAIL if departed else ExitCode.PASS
+
+
+def _decoder(name: str, chip: str, profile: Profile) -> Decoder:
+    """What decodes with the standard model."""
+    model = model_files.load(name)
+    return IntegerDecoder(model) if chip == INTEGER else ChipDecoder(model, ChipModel(model.width), profile)
 
 
 def _decoded(host: Host, steps: int, ruled: bool, tick: Callable[[int], None]) -> Run:
     """What request 0 decodes in so many steps; `tick` hears how many were done since it was last called."""
+    chip = host.decoder if isinstance(host.decoder, ChipDecoder) else None
     held: list[int] = []
-    for first in range(0, steps, STEPS_A_TICK):
-        count = min(STEPS_A_TICK, steps - first)
+    clock = [chip.cycles if chip else 0]
+    a_tick = 1 if chip else STEPS_A_TICK
+    for first in range(0, steps, a_tick):
+        count = min(a_tick, steps - first)
         held.extend(host.step(0).pages for _ in range(count))
+        if chip:
+            clock.append(chip.cycles)
         tick(count)
     tokens = host.tokens(0)
     wrong = (step for step in range(1, steps + 1) if tokens[step] != successor(tokens[step - 1]))
     pages_after = {step: held[step - 1] for step in PAGES_AFTER if step <= steps}
-    return Run(tokens[0], tokens, next(wrong, None) if ruled else None, pages_after, host.peak_pages)
+    cycles = Cycles(clock[-1] - clock[0], clock[1] - clock[0], clock[-1] - clock[-2]) if chip else None
+    return Run(tokens[0], tokens, next(wrong, None) if ruled else None, pages_after, host.peak_pages, cycles)
+
+
+def _document(run: Run) -> dict[str, Any]:
+    """The run as JSON values, without cycles where it has none."""
+    values = asdict(run)
+    if run.cycles is None:
+        del values["cycles"]
+    return values
 
 
 def _cells(run: Run, ruled: bool) -> tuple[str, ...]:
@@ -162,7 +227,12 @@ def _cells(run: Run, ruled: bool) -> tuple[str, ...]:
     rule = "-"
     if ruled:
         rule = "followed" if run.departed is None else f"left at step {run.departed}"
-    return (str(run.start), tokens, rule, *map(str, run.pages_after.values()), str(run.peak_pages))
+    cycles = () if run.cycles is None else astuple(run.cycles)
+    return (str(run.start), tokens, rule, *map(str, run.pages_after.values()), str(run.peak_pages), *_grouped(cycles))
+
+
+def _grouped(numbers: Iterable[int]) -> Iterator[str]:
+    return (f"{number:,}" for number in numbers)
 
 
 def _reason(runs: Sequence[Run], departed: Sequence[Run], ruled: bool) -> str:

@@ -60,6 +60,19 @@ class Decoder(Protocol):
         """
 
 
+def check_step(decoder: Decoder, token: int, context: Context) -> None:
+    """Raise what Decoder.step raises for a token and rows that no decoder of that vocabulary and width takes."""
+    keys, values = context
+    if not 0 <= token < decoder.vocabulary:
+        raise ValueError(f"token {token} is not in 0 .. {decoder.vocabulary - 1}")
+    shape = (len(keys), decoder.width)
+    if keys.shape != shape or values.shape != shape or keys.dtype != np.int8 or values.dtype != np.int8:
+        found = f"{keys.shape} of {keys.dtype} and {values.shape} of {values.dtype}"
+        raise ValueError(f"keys and values are (m, {decoder.width}) of int8, not {found}")
+    if len(keys) >= LONGEST_CONTEXT:
+        raise ContextTooLongError(f"a step attends at most {LONGEST_CONTEXT} rows, not {len(keys) + 1}")
+
+
 class IntegerDecoder:
     """The integer step in numpy: exact, and fast enough that a host's own work shows beside it.
 
@@ -97,7 +110,8 @@ class IntegerDecoder:
 
     def step(self, token: int, context: Context) -> Step:
         """Feed the token; see Decoder.step."""
-        keys, values = self._checked(token, context)
+        check_step(self, token, context)
+        keys, values = context
         past, width = keys.shape
         sums = self._input_projections @ self._embedding[token]
         projected = _saturated(self._input_requantisers.applied(sums)).reshape(3, width)
@@ -120,18 +134,6 @@ class IntegerDecoder:
         new = projected[1:].astype(np.int8)
         # argmax gives the lowest index of the largest.
         return Step(int(logits.argmax()), logits, new[0], new[1])
-
-    def _checked(self, token: int, context: Context) -> Context:
-        keys, values = context
-        if not 0 <= token < self.vocabulary:
-            raise ValueError(f"token {token} is not in 0 .. {self.vocabulary - 1}")
-        shape = (len(keys), self.width)
-        if keys.shape != shape or values.shape != shape or keys.dtype != np.int8 or values.dtype != np.int8:
-            found = f"{keys.shape} of {keys.dtype} and {values.shape} of {values.dtype}"
-            raise ValueError(f"keys and values are (m, {self.width}) of int8, not {found}")
-        if len(keys) >= LONGEST_CONTEXT:
-            raise ContextTooLongError(f"a step attends at most {LONGEST_CONTEXT} rows, not {len(keys) + 1}")
-        return context
 
 
 class _Factor:

@@ -1,0 +1,74 @@
+"""The queue of descriptors between SEQ and DMA. Source: docs/chip.md section 6, Queue."""
+
+from collections import deque
+
+from impl.chip_model.rows import NO_ROWS, RowSet, span
+from spec.isa import QUEUE, Op
+
+
+class Descriptor:
+    """A LOAD, STORE or STREG on its way."""
+
+    __slots__ = ("address", "count", "kind", "owed", "row", "rows", "tok")
+
+    def __init__(self, kind: Op, row: int, count: int, address: int, tok: int) -> None:
+        self.kind = kind
+        self.row = row
+        self.count = count
+        self.address = address
+        self.tok = tok
+        self.rows: RowSet = NO_ROWS if kind is Op.STREG else span(row, count)
+        self.owed: RowSet = self.rows if kind is Op.LOAD else NO_ROWS
+        """Rows that a load has not written yet."""
+
+
+class Queue:
+    """A ring of descriptors, oldest first.
+
+    `owed` and `stored`, what the loads still owe and what the stores own, are kept with the entries that they follow from.
+    """
+
+    __slots__ = ("accepted", "entries", "owed", "stored")
+
+    def __init__(self) -> None:
+        self.entries: deque[Descriptor] = deque()
+        self.accepted = 0
+        """Entries, from the oldest, whose requests are all accepted."""
+        self.owed: RowSet = NO_ROWS
+        self.stored: RowSet = NO_ROWS
+
+    @property
+    def full(self) -> bool:
+        """Whether all entries are taken."""
+        return len(self.entries) >= QUEUE
+
+    def current(self) -> Descriptor | None:
+        """The oldest entry whose requests are not all accepted."""
+        return self.entries[self.accepted] if self.accepted < len(self.entries) else None
+
+    def push(self, entry: Descriptor) -> None:
+        """Make the entry the youngest."""
+        self.entries.append(entry)
+        self._follow()
+
+    def accept(self) -> None:
+        """Make the next entry current."""
+        self.accepted += 1
+
+    def leave(self) -> None:
+        """Take the head entry out; its requests are all accepted."""
+        self.entries.popleft()
+        self.accepted -= 1
+        self._follow()
+
+    def written(self, row: int) -> None:
+        """The head entry, a load, no longer owes the row."""
+        self.entries[0].owed &= ~(1 << row)
+        self._follow()
+
+    def _follow(self) -> None:
+        self.owed = self.stored = NO_ROWS
+        for entry in self.entries:
+            self.owed |= entry.owed
+            if entry.kind is Op.STORE:
+                self.stored |= entry.rows
