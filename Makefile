@@ -4,10 +4,10 @@
 # OPTIONS="--profile dev --target tvm" has `make conformance` check that third-party manager alone, and less far.
 RUN := .venv/bin/python -m
 
-.PHONY: verify test deep targets conformance setup packages suite gate lint types clean
+.PHONY: verify test deep targets conformance setup packages simulators suite gate lint types clean
 .NOTPARALLEL:
 
-verify: setup ; $(RUN) pytest verify/ $(OPTIONS)
+verify: setup $(if $(findstring --target,$(OPTIONS)),,simulators) ; $(RUN) pytest verify/ $(OPTIONS)
 test: suite gate lint types
 deep: test targets ; $(RUN) pytest verify/ tests/test_counts.py --profile deep && $(RUN) verify conformance --profile deep --require-all
 
@@ -16,8 +16,9 @@ conformance: setup ; $(RUN) verify conformance $(OPTIONS)
 
 setup: ; @.ci/setup
 packages: ; @.ci/packages
-suite: setup packages ; $(RUN) pytest verify/ tests/
+simulators: ; @.ci/simulators
+suite: setup packages simulators ; $(RUN) pytest verify/ tests/ --require-rtl
 gate: setup ; $(RUN) mutants
 lint: setup ; $(RUN) ruff check && $(RUN) ruff format --check
 types: setup ; $(RUN) mypy
-clean: ; rm -rf .venv .venvs reports .hypothesis .mypy_cache .ruff_cache
+clean: ; rm -rf .venv .venvs .builds reports .hypothesis .mypy_cache .ruff_cache

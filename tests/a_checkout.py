@@ -8,7 +8,9 @@ import sysconfig
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-LEFT_OUT = shutil.ignore_patterns(".venv", ".git", "reports", "build", "__pycache__", ".*_cache", ".hypothesis")
+LEFT_OUT = shutil.ignore_patterns(
+    ".venv", ".builds", ".git", "reports", "build", "__pycache__", ".*_cache", ".hypothesis"
+)
 
 
 def copy_of_this_tree(folder: Path) -> Path:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from verify.chips.available import icarus, verilator  # noqa: F401, fixtures
 from verify.hypothesis_profile import load_profile
 
 load_profile()

@@ -16,6 +16,8 @@ from impl.schedule import ScheduleOptions
 from impl.traces import TraceError
 from spec.operations import Operation
 from verify.bounds import MOST_PAGE_SIZE, MOST_PAGES, MOST_REQUESTS, Scope
+from verify.chips.decode_cli import decode
+from verify.chips.rate import chip_rates
 from verify.conformance.cli import conformance
 from verify.conformance.setup_cli import set_up_targets
 from verify.explore import Exploration, Search, StepsExhausted
@@ -60,6 +62,7 @@ def main() -> None:
       python -m verify new-target ../mine
       python -m verify fuzz --seed 7 --minutes 5 --target adapter:make --target-path ../mine
       python -m verify conformance --target vllm --profile dev
+      python -m verify decode --chip all --window 8 --latency 1,4,16
 
     Without --target it is the cache that ships. The whole suite with its closing summary is `pytest verify/`.
     """
@@ -69,6 +72,8 @@ main.add_command(show_witness)
 main.add_command(new_target)
 main.add_command(set_up_targets)
 main.add_command(conformance)
+main.add_command(decode)
+main.add_command(chip_rates)
 
 
 @main.command(epilog=EPILOG)

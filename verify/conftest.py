@@ -11,6 +11,8 @@ import pytest
 import impl
 import spec
 from verify.bounds import FAR_SCOPES, PROFILES, Profile
+from verify.chips import available
+from verify.chips.available import icarus, verilator  # noqa: F401, fixtures
 from verify.contracts.backend import BACKENDS
 from verify.hypothesis_profile import load_profile
 from verify.remote.children import BrokenTargetError
@@ -36,6 +38,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--backend", choices=BACKENDS, default=BACKENDS[0], help="what finds examples for the contracts' properties"
     )
+    available.add_option(group)
     for option in OPTIONS:
         group.addoption(option.flag, type=option.kind, metavar=option.metavar, help=option.help)
 

@@ -1,0 +1,1 @@
+kestrel.v  // all of it

@@ -1,0 +1,137 @@
+#include "fork_server.h"
+
+#include <cerrno>
+#include <fcntl.h>
+#include <poll.h>
+#include <csignal>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <ctime>
+#include <unistd.h>
+
+static const int ASKED_WORDS = 3, ANSWER_WORDS = 4;
+
+static const char *const files[] = {"request", "memory", "reply", "log", "waves", "waves.fst", "server"};
+
+static int pidfd_of(pid_t process) { return static_cast<int>(syscall(SYS_pidfd_open, process, 0)); }
+
+static void limit(__rlimit_resource resource, rlim_t value)
+{
+    rlimit both = {value, value};
+    setrlimit(resource, &both);
+}
+
+/* Ends the server; nothing of it stays behind. */
+static void leave(pid_t run)
+{
+    if (run > 0) {
+        kill(run, SIGKILL);
+        kill(-run, SIGKILL);
+        waitpid(run, nullptr, 0);
+    }
+    char folder[4096];
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) unlink(files[i]);
+    if (getcwd(folder, sizeof folder)) rmdir(folder);
+    _exit(0);
+}
+
+/* The next run that is asked for; ends the server when there is none any more. */
+static void await_question(int asked, int asker, uint32_t *words)
+{
+    for (;;) {
+        pollfd ends[2] = {{asked, POLLIN, 0}, {asker, POLLIN, 0}};
+        if (poll(ends, 2, -1) < 0) {
+            if (errno == EINTR) continue;
+            leave(0);
+        }
+        if (ends[1].revents) leave(0);
+        /* So few bytes go through a pipe in one piece. */
+        if (read(asked, words, ASKED_WORDS * 4) != ASKED_WORDS * 4) leave(0);
+        return;
+    }
+}
+
+static void become_the_run(const uint32_t *words, pid_t server, const int *ends)
+{
+    setsid();
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != server) _exit(1);
+    for (int i = 0; i < 3; i++) close(ends[i]);
+    int log = open("log", O_WRONLY | O_CREAT | O_TRUNC | O_APPEND, 0600);
+    dup2(log, 1);
+    dup2(log, 2);
+    close(log);
+    limit(RLIMIT_CORE, 0);
+    limit(RLIMIT_FSIZE, words[2]);
+    limit(RLIMIT_CPU, words[0] / 1000 + 2);
+    signal(SIGPROF, SIG_DFL);
+    itimerval timer = {{0, 0}, {words[0] / 1000, static_cast<suseconds_t>(words[0] % 1000 * 1000)}};
+    setitimer(ITIMER_PROF, &timer, nullptr);
+}
+
+static void await_end(int asked, int asker, pid_t run, uint32_t wall, uint32_t *answer)
+{
+    int ended = pidfd_of(run);
+    timespec now, begun;
+    clock_gettime(CLOCK_MONOTONIC, &begun);
+    answer[1] = 0;
+    for (;;) {
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        int64_t left = wall - ((now.tv_sec - begun.tv_sec) * 1000 + (now.tv_nsec - begun.tv_nsec) / 1000000);
+        if (left <= 0) {
+            answer[1] = 1;
+            break;
+        }
+        /* Nothing is asked meanwhile: what can come over the pipe is its end. */
+        pollfd ends[3] = {{ended, POLLIN, 0}, {asked, POLLIN, 0}, {asker, POLLIN, 0}};
+        if (poll(ends, 3, static_cast<int>(left)) < 0 && errno != EINTR) leave(run);
+        if (ends[0].revents) break;
+        if (ends[1].revents || ends[2].revents) leave(run);
+    }
+    /* Not yet reaped, so its number, and that of its group, are still its own. */
+    kill(run, SIGKILL);
+    kill(-run, SIGKILL);
+    int status;
+    rusage usage;
+    wait4(run, &status, 0, &usage);
+    close(ended);
+    answer[0] = static_cast<uint32_t>(status);
+    answer[2] = static_cast<uint32_t>((usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000 + usage.ru_utime.tv_usec +
+                                      usage.ru_stime.tv_usec);
+    answer[3] = 0;
+}
+
+void fork_server()
+{
+    int ends[3], parent;
+    const char *where = getenv("KESTREL_SERVE");
+    if (!where || sscanf(where, "%d %d %d", &ends[0], &ends[1], &parent) != 3) {
+        fprintf(stderr, "KESTREL_SERVE names no pipes: a chip's simulator runs below verify/chips only\n");
+        exit(2);
+    }
+    ends[2] = pidfd_of(parent);
+    if (ends[2] < 0 || getppid() != parent) leave(0);
+    signal(SIGPIPE, SIG_IGN);
+    pid_t server = getpid();
+    for (;;) {
+        uint32_t asked[ASKED_WORDS], answer[ANSWER_WORDS];
+        await_question(ends[0], ends[2], asked);
+        unlink("reply"); /* an old one must never pass for a new one */
+        fflush(nullptr);
+        pid_t run = fork();
+        if (run == 0) {
+            become_the_run(asked, server, ends);
+            return;
+        }
+        if (run < 0) leave(0);
+        await_end(ends[0], ends[2], run, asked[1], answer);
+        if (write(ends[1], answer, sizeof answer) != sizeof answer) leave(0);
+    }
+}

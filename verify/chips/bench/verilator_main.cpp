@@ -1,0 +1,51 @@
+// The time of the bench in Verilator: the fork server first, so that the model is constructed anew for every run.
+// Arguments: how registers start, 0 zeros, 1 ones, 2 at random, and the seed of chance; then the arguments of the simulation.
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <unistd.h>
+
+#include "Vkestrel_bench.h"
+#include "fork_server.h"
+#include "verilated.h"
+
+// Verilator's own one prints at the end of every run, too.
+void vl_finish(const char* file, int line, const char*) {
+    if (std::string{file}.find("kestrel_bench.v") == std::string::npos) std::printf("$finish in %s, line %d\n", file, line);
+    Verilated::threadContextp()->gotFinish(true);
+}
+
+int main(int argc, char** argv) {
+    if (argc < 3) return 2;
+    fork_server();
+    VerilatedContext context;
+    context.commandArgs(argc, argv);
+    context.randReset(std::atoi(argv[1]));
+    context.randSeed(std::atoi(argv[2]));
+#if VM_TRACE
+    context.traceEverOn(true);
+#endif
+    Vkestrel_bench bench{&context};
+    bench.clk = 1;
+    bench.sample = 0;
+    bench.eval();
+    while (!context.gotFinish()) {
+        context.timeInc(5000);
+        bench.clk = 0;
+        bench.eval();
+        context.timeInc(4000);
+        bench.sample = 1;
+        bench.eval();
+        context.timeInc(1000);
+        bench.clk = 1;
+        bench.sample = 0;
+        bench.eval();
+    }
+#if VM_TRACE
+    bench.final();
+    return 0;
+#else
+    std::fflush(nullptr);
+    _exit(0);  // taking the model apart costs more than a short run
+#endif
+}

@@ -1,0 +1,157 @@
+"""Several chips decode the same steps: each integer against the definition, each counter of one against the others.
+
+Every chip gets the same token, the same rows gathered from the same pages and the same memory, so whatever differs is the
+chip's own. Source: docs/chip.md; docs/reference.md section 4.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from impl.admission import peak_pages
+from impl.chip import Chip, ChipError, Counters, Profile, Result
+from impl.chip_decoder import ChipDecoder
+from impl.decoder import Context, Step
+from impl.host import Host
+from impl.integer_model import IntegerModel
+from impl.kv_cache import KVCache
+from impl.row_store import PagedStore
+from spec.decode import Parameters, step_from_rows, step_from_tokens
+from verify.decode.integer_checks import step_differences
+from verify.decode.oracle import parameters
+from verify.refinement import Difference
+
+
+@dataclass(frozen=True, slots=True)
+class DecodeCase:
+    """One request that is decoded: `steps` tokens from `start`, rows in pages of `page_size`."""
+
+    model: IntegerModel
+    window: int | None
+    page_size: int
+    start: int
+    steps: int
+    latency: int = 4
+
+    def __str__(self) -> str:
+        window = "no window" if self.window is None else f"window {self.window}"
+        return f"{self.model.name}, {window}, start {self.start}, latency {self.latency}"
+
+
+@dataclass(slots=True)
+class DecodeTally:
+    """What chips did in all cases so far: steps, cycles of those that count them, and the differences found.
+
+    `failed` is where the first difference was: the case and its step.
+    """
+
+    steps: int = 0
+    cycles: dict[str, int] = field(default_factory=dict)
+    differences: list[Difference] = field(default_factory=list)
+    failed: tuple[DecodeCase, int] | None = None
+
+
+class ComparingDecoder:
+    """A decoder that is several chips at once; it goes on with the definition's answer, whatever they said."""
+
+    def __init__(self, model: IntegerModel, chips: Mapping[str, Chip], profile: Profile) -> None:
+        self.definition: Parameters = parameters(model)
+        self.vocabulary, self.width = model.embedding.shape
+        self.decoders = {name: ChipDecoder(model, chip, profile) for name, chip in chips.items()}
+        self.differences: list[Difference] = []
+        self.counters: dict[str, Counters] = {}
+
+    def step(self, token: int, context: Context) -> Step:
+        """The definition's step; what any chip did otherwise is in `differences`, the last counters in `counters`."""
+        expected = step_from_rows(self.definition, token, context.keys, context.values)
+        results: dict[str, Result] = {}
+        for name, decoder in self.decoders.items():
+            try:
+                said = decoder.step(token, context)
+            except ChipError as error:
+                self.differences.append(Difference("CHIP-INT", f"{name}: a step", f"{type(error).__name__}: {error}"))
+                continue
+            self.differences += step_differences("CHIP-INT", expected, said, name)
+            if decoder.last is not None:
+                results[name] = decoder.last
+        self.differences += memory_differences(results)
+        self.differences += counter_differences(results)
+        self.counters = {name: result.counters for name, result in results.items() if result.counters is not None}
+        return Step(expected.token, expected.logits, expected.key, expected.value)
+
+
+def memory_differences(results: Mapping[str, Result]) -> Iterator[Difference]:
+    """Where a chip left other memory, another token, status or ERRPC than the first one (CHIP-ISA)."""
+    if not results:
+        return
+    (first, expected), *others = results.items()
+    for name, result in others:
+        words = np.flatnonzero(result.memory != expected.memory)
+        if len(words):
+            at = int(words[0])
+            yield Difference(
+                "CHIP-ISA",
+                f"{first}: word {at:#x} is {int(expected.memory[at]):#010x}",
+                f"{name}: {int(result.memory[at]):#010x}, and {len(words) - 1} other words differ",
+            )
+        ends, end = ((one.token, one.status, one.error_pc) for one in (expected, result))
+        if ends != end:
+            yield Difference("CHIP-ISA", f"{first}: token, status, ERRPC {ends}", f"{name}: {end}")
+
+
+def counter_differences(results: Mapping[str, Result]) -> Iterator[Difference]:
+    """Counters of a chip that are not those of the first one that counts (CHIP-CYCLE)."""
+    timed = [(name, result.counters) for name, result in results.items() if result.counters is not None]
+    for name, counters in timed[1:]:
+        first, expected = timed[0]
+        for label, right, said in zip(Counters._fields, expected, counters, strict=True):
+            if right != said:
+                yield Difference("CHIP-CYCLE", f"{first}: {label} {right}", f"{name}: {said}")
+
+
+def compare_decode(case: DecodeCase, chips: Mapping[str, Chip], tally: DecodeTally) -> None:
+    """Decode the case on all chips, through one host over pages; what was found is added to the tally.
+
+    A case ends at its first step with a difference. Logits are held against the definition from the token ids as well,
+    so that a gather which hands every chip the same wrong rows is seen (CHIP-INT).
+    """
+    decoder = ComparingDecoder(case.model, chips, Profile(case.latency))
+    pages = peak_pages(case.steps, case.page_size, case.window)
+    host = Host(decoder, PagedStore(KVCache(pages, case.page_size, width=decoder.width)))
+    host.admit(0, [case.start], case.window)
+    for number in range(1, case.steps + 1):
+        record = host.step(0)
+        expected = step_from_tokens(decoder.definition, host.tokens(0)[:number], case.window)
+        found = list(decoder.differences)
+        if not np.array_equal(record.logits, expected.logits):
+            found.append(
+                Difference("CHIP-INT", "logits of the definition from the token ids", "others from these rows")
+            )
+        tally.steps += 1
+        for name, counters in decoder.counters.items():
+            tally.cycles[name] = tally.cycles.get(name, 0) + counters.total
+        if found:
+            tally.failed = tally.failed or (case, number)
+            tally.differences += [
+                Difference(one.rule, f"{case}, step {number}: {one.oracle}", one.target) for one in found
+            ]
+            return
+
+
+def decode_cases(
+    models: Sequence[IntegerModel],
+    windows: Sequence[int | None],
+    starts: Sequence[int],
+    latencies: Sequence[int],
+    page_size: int,
+    steps: int,
+) -> list[DecodeCase]:
+    """Every combination, those of one model together."""
+    return [
+        DecodeCase(model, window, page_size, start, steps, latency)
+        for model in models
+        for window in windows
+        for latency in latencies
+        for start in starts
+    ]
