@@ -1,14 +1,15 @@
 """The named mutants, each one line, each with the rules that must catch it; and the controls.
 
-Source: docs/reference.md section 3, whose numbers the ids are. The expected rules were fixed before the first run. The
+Source: docs/reference.md section 3, whose numbers the ids are; a c behind one means that the chip decodes. The expected rules were fixed before the first run. The
 nineteenth, trim in the wrong order, has two readings: the same pages given back in reverse break nothing but the order
 of the free list, a rule of impl/ that the literal tables check; pages taken from the wrong end lose rows. Those of the
 prefix cache are in mutants/prefix_catalogue.py.
 """
 
+from dataclasses import replace
 from pathlib import Path
 
-from mutants.mutant import HOST, NINETEENTH, PAGE_TABLE, PREFIX_CACHE, WINDOW, Mutant, Project, all_of, any_of
+from mutants.mutant import HOST, NINETEENTH, ON_CHIP, PAGE_TABLE, PREFIX_CACHE, WINDOW, Mutant, Project, all_of, any_of
 from mutants.prefix_catalogue import PREFIX_BROKEN, PREFIX_MUTANTS, PREFIX_NO_OP
 
 PROJECT = Project(
@@ -16,12 +17,13 @@ PROJECT = Project(
     family_stages={
         WINDOW: ("decode", "host"),
         HOST: ("host", "decode"),
+        ON_CHIP: ("chip",),
         PREFIX_CACHE: ("prefix witness", "prefix exhaustive", "prefix unit", "prefix random"),
     },
 )
 TABLE = "impl.page_table"
 
-MUTANTS = (
+_OF_THE_REFERENCE = (
     Mutant(
         id="1",
         title="a page freed by its last owner is not returned to the free list",
@@ -221,6 +223,16 @@ MUTANTS = (
         before="stop = first + logical - held",
         after="first, stop = len(table.pages) - (logical - held), len(table.pages)",
         expected=any_of("PT-ROWS"),
+    ),
+)
+
+MUTANTS = (
+    *_OF_THE_REFERENCE,
+    # Those of the window and the host again, with the chip's cycle model as the decoder.
+    *(
+        replace(mutant, id=f"{mutant.id}c", family=ON_CHIP)
+        for mutant in _OF_THE_REFERENCE
+        if mutant.family in {WINDOW, HOST}
     ),
     *PREFIX_MUTANTS,
 )

@@ -64,8 +64,8 @@ def cli(
 ) -> ExitCode | None:
     """Show that the checks see every mistake of the catalogue, each by the rule that it must break.
 
-    Eighteen mistakes of the page table, the window and the host, a nineteenth in two readings, and eight of the prefix
-    cache. A survivor and a kill by another rule fail; when the original or a control is not as it must be, nothing is
+    Eighteen mistakes of the page table, the window and the host, those of the last two again while the chip's cycle model
+    decodes, a nineteenth in two readings, and eight of the prefix cache. A survivor and a kill by another rule fail; when the original or a control is not as it must be, nothing is
     judged and the run is broken.
     """
     if context.invoked_subcommand is not None:

@@ -9,9 +9,10 @@ PAGE_TABLE = "page table"
 WINDOW = "window"
 HOST = "host"
 NINETEENTH = "nineteenth"
+ON_CHIP = "on the chip"
 PREFIX_CACHE = "prefix cache"
 
-APART = frozenset({NINETEENTH, PREFIX_CACHE})
+APART = frozenset({NINETEENTH, ON_CHIP, PREFIX_CACHE})
 """Families that are not among the eighteen: counted apart, and left out of ablations."""
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from impl import rules as impl_rules
 from mutants.catalogue import BROKEN, FAMILY_CONTROLS, MUTANTS, NO_OP, PROJECT
-from mutants.mutant import HOST, NINETEENTH, PAGE_TABLE, PREFIX_CACHE, WINDOW, Mutant
+from mutants.mutant import HOST, NINETEENTH, ON_CHIP, PAGE_TABLE, PREFIX_CACHE, WINDOW, Mutant
 from mutants.splice import splice
 from spec.rules import RULES
 from verify.suite import STAGES
@@ -33,6 +33,12 @@ EXPECTED = {
     "18": "WIN-4",
     "19a": "LIFO",
     "19b": "PT-ROWS",
+    "13c": "DEC-FLOAT",
+    "14c": "WIN-1",
+    "15c": "HOST-GATHER",
+    "16c": "HOST-GATHER",
+    "17c": "WIN-4",
+    "18c": "WIN-4",
     "P1": "PRE-PUBLISH",
     "P2": "PRE-KEY",
     "P3": "OutOfPages",
@@ -62,7 +68,7 @@ def test_no_named_mutant_may_be_killed_by_a_runaway() -> None:
 
 def test_families_are_complete() -> None:
     eighteen = {PAGE_TABLE: 12, WINDOW: 2, HOST: 4}
-    assert Counter(mutant.family for mutant in MUTANTS) == {**eighteen, NINETEENTH: 2, PREFIX_CACHE: 8}
+    assert Counter(mutant.family for mutant in MUTANTS) == {**eighteen, NINETEENTH: 2, ON_CHIP: 6, PREFIX_CACHE: 8}
 
 
 def test_no_two_mutants_or_controls_have_one_id() -> None:
@@ -82,7 +88,8 @@ def test_each_family_goes_through_the_stages_that_can_see_it() -> None:
     )
     assert (PROJECT.stages_of(WINDOW), PROJECT.stages_of(HOST)) == (("decode", "host"), ("host", "decode"))
     assert PROJECT.stages_of(PREFIX_CACHE) == tuple(f"prefix {stage}" for stage in searches)
-    assert STAGES.keys() >= {*PROJECT.stages_of_all((PAGE_TABLE, WINDOW, HOST, PREFIX_CACHE)), "source"}
+    assert PROJECT.stages_of(ON_CHIP) == ("chip",)
+    assert STAGES.keys() >= {*PROJECT.stages_of_all((PAGE_TABLE, WINDOW, HOST, ON_CHIP, PREFIX_CACHE)), "source"}
 
 
 @pytest.mark.parametrize("mutant", [*MUTANTS, *CONTROLS], ids=lambda mutant: mutant.id)

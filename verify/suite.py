@@ -100,6 +100,13 @@ def host_stage(budget: int | None) -> StageResult:
     return run(budget)
 
 
+def chip_stage(budget: int | None) -> StageResult:
+    """The window, the host and the float reference with a chip as the decoder; see verify/chips/suite.py."""
+    from verify.chips.suite import chip_stage as run
+
+    return run(budget)
+
+
 def source_stage(budget: int | None) -> StageResult:
     """The source suite, which ablations run; see verify/source/suite.py."""
     from verify.source.suite import source_stage as run
@@ -138,6 +145,7 @@ STAGES: dict[str, Stage] = {
     "random": random_stage,
     "decode": decode_stage,
     "host": host_stage,
+    "chip": chip_stage,
     "source": source_stage,
     **{f"prefix {name}": prefix_stage(name) for name in ("witness", "exhaustive", "unit", "random")},
 }
