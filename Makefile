@@ -4,6 +4,9 @@
 # OPTIONS="--profile dev --target tvm" has `make conformance` check that third-party manager alone, and less far.
 RUN := .venv/bin/python -m
 
+# The tests start some two hundred Python processes: what one has compiled, the others need not compile again.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: verify test deep targets conformance setup packages simulators suite gate lint types clean
 .NOTPARALLEL:
 
@@ -17,7 +20,7 @@ conformance: setup ; $(RUN) verify conformance $(OPTIONS)
 setup: ; @.ci/setup
 packages: ; @.ci/packages
 simulators: ; @.ci/simulators
-suite: setup packages simulators ; $(RUN) pytest verify/ tests/ --require-rtl
+suite: setup packages simulators ; $(RUN) pytest verify/ tests/ -n auto --require-rtl
 gate: setup ; $(RUN) mutants
 lint: setup ; $(RUN) ruff check && $(RUN) ruff format --check
 types: setup ; $(RUN) mypy

@@ -221,12 +221,21 @@ def wait_for_cpu_seconds(process: subprocess.Popen[str], seconds: float) -> None
 
 
 @pytest.mark.parametrize("package", ["impl", "verify", "mutants"])
-def test_an_interrupt_while_modules_are_imported_ends_without_a_traceback(package: str) -> None:
+def test_an_interrupt_while_modules_are_imported_ends_without_a_traceback(package: str, tmp_path: Path) -> None:
+    # Every package imports click; this one is never done with it, however fast the machine is.
+    begun = tmp_path / "begun"
+    (tmp_path / "click.py").write_text(f"import time\nopen({str(begun)!r}, 'w').close()\ntime.sleep(60)\n")
     command = [sys.executable, "-m", package, "--help"]
     with subprocess.Popen(
-        command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment()
+        command,
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**environment(), "PYTHONPATH": str(tmp_path)},
     ) as process:
-        wait_for_cpu_seconds(process, 0.15)
+        while process.poll() is None and not begun.exists():
+            time.sleep(0.02)
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=60)
     assert (process.returncode, out, err) == (ExitCode.INTERRUPTED, "", "interrupted\n")

@@ -293,7 +293,10 @@ run(cli.conformance)
 """
     command = [sys.executable, "-c", program, "--profile", "dev", "--report", str(tmp_path), "--no-faults"]
     process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    time.sleep(4)
+    # Its first worker says that the run has begun, which on a busy machine takes as long as it takes.
+    while process.poll() is None and not Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text():
+        time.sleep(0.02)
+    time.sleep(2)
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
     assert process.returncode == ExitCode.INTERRUPTED, err

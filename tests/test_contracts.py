@@ -4,8 +4,9 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from multiprocessing.pool import AsyncResult
 from pathlib import Path
 from types import ModuleType
 
@@ -20,7 +21,7 @@ import spec.window
 from verify.contracts import indexing, page_counts, sequences, table_step, window
 from verify.contracts.canary import a_window_fits_the_pages_that_its_rows_fill
 from verify.contracts.registry import CANARY, CONTRACTS, Contract, of_profile
-from verify.contracts.runner import CONFIRMED, Result, check, judge
+from verify.contracts.runner import CONFIRMED, Result, check, checking, judge
 from verify.contracts.table import render, verdict_text
 from verify.sandbox import Limits, run_limited
 
@@ -128,21 +129,31 @@ EQUIVALENT = {
 OF = {contract.function: contract for contract in CONTRACTS}
 
 
-@pytest.mark.parametrize("slip", SLIPS.values(), ids=SLIPS)
-def test_a_slip_is_refuted_with_a_counterexample(slip: Slip) -> None:
-    found = check(OF[slip.contract], slip.put)
+@pytest.fixture(scope="module")
+def slipped() -> Iterator[dict[str, "AsyncResult[Result]"]]:
+    """What comes of every slip, by its name, under way in two processes that load CrossHair once."""
+    slips = {**SLIPS, **EQUIVALENT}
+    with checking({name: (OF[slip.contract], slip.put) for name, slip in slips.items()}, 2) as results:
+        yield results
+
+
+@pytest.mark.parametrize(("name", "slip"), SLIPS.items(), ids=SLIPS)
+def test_a_slip_is_refuted_with_a_counterexample(
+    name: str, slip: Slip, slipped: dict[str, "AsyncResult[Result]"]
+) -> None:
+    found = slipped[name].get()
     assert found.verdict == "refuted", found.words
     assert found.counterexample.keys() <= slip.contract.__annotations__.keys()
     assert found.refutation() in render([OF[slip.contract]], {found.contract: found}, 120)
 
 
-@pytest.mark.parametrize("slip", EQUIVALENT.values(), ids=EQUIVALENT)
-def test_a_slip_that_changes_nothing_is_confirmed(slip: Slip) -> None:
-    assert check(OF[slip.contract], slip.put).verdict == "confirmed"
+@pytest.mark.parametrize("name", EQUIVALENT)
+def test_a_slip_that_changes_nothing_is_confirmed(name: str, slipped: dict[str, "AsyncResult[Result]"]) -> None:
+    assert slipped[name].get().verdict == "confirmed"
 
 
-def test_a_mutated_window_rule_is_refuted_by_the_step_that_shows_it() -> None:
-    found = check(OF[window.context_is_the_oracles], SLIPS["the context is the larger of the two"].put)
+def test_a_mutated_window_rule_is_refuted_by_the_step_that_shows_it(slipped: dict[str, "AsyncResult[Result]"]) -> None:
+    found = slipped["the context is the larger of the two"].get()
     step, given = (int(found.counterexample[name]) for name in ("step", "window"))
     assert step != given
     assert found.refutation() == (

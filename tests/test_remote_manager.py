@@ -1,5 +1,7 @@
 """Managers behind the pipe: an honest one is told as it is, and what a hostile one does is told at its operation."""
 
+import os
+import signal
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
@@ -283,6 +285,20 @@ def test_a_walk_that_was_foreseen_is_the_walk_and_belongs_to_the_path(name: str,
             copy = target.clone()
             assert asked(target, WALK[5:]) == whole[5:]
             assert asked(copy, WALK[5:]) == whole[5:]
+
+
+def test_a_loss_is_not_blamed_on_the_fresh_instance_when_the_child_reads_both_at_once(start: Start) -> None:
+    target = start("Dies")
+    whole = target.run(WALK)
+    first = start("Dies")
+    assert first.observe().requests == {}
+    connection = first._children._connection
+    assert connection is not None
+    os.kill(connection._child.pid, signal.SIGSTOP)
+    fresh = RemoteManager(first._children, first.configuration)
+    fresh.foresee(WALK, apart=False)
+    os.kill(connection._child.pid, signal.SIGCONT)
+    assert asked(fresh, WALK) == whole
 
 
 def test_another_operation_than_was_foreseen_is_asked_where_the_target_stands(start: Start) -> None:

@@ -1,10 +1,12 @@
 """pytest for the product: the profile, what each search covered, and the closing summary."""
 
 import os
+import pickle
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,6 +16,9 @@ from verify.bounds import FAR_SCOPES, PROFILES, Profile
 from verify.chips import available
 from verify.chips.available import icarus, verilator  # noqa: F401, fixtures
 from verify.contracts.backend import BACKENDS
+from verify.contracts.registry import of_profile
+from verify.contracts.runner import Result
+from verify.contracts.table import render
 from verify.hypothesis_profile import load_profile
 from verify.remote.children import BrokenTargetError
 from verify.remote.choice import OPTIONS, Choice, TargetOptions, WrongOptionsError, chosen, positive_integer
@@ -22,6 +27,7 @@ from verify.summary import Summary, render_summary
 
 ROOT = Path(__file__).resolve().parent.parent
 SUMMARY: pytest.StashKey[Summary] = pytest.StashKey()
+CONTRACTS: pytest.StashKey[dict[str, Result]] = pytest.StashKey()
 CHOICE: pytest.StashKey[Choice] = pytest.StashKey()
 
 
@@ -64,6 +70,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[CHOICE] = choice
     profile, able = PROFILES[config.getoption("--profile")], possible(choice.capabilities)
     config.stash[SUMMARY] = Summary(profile, tuple(choice.lines()), able)
+    config.stash[CONTRACTS] = {}
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -88,12 +95,32 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = [item for item in items if item not in left_out]
 
 
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """With -n, hand what this process covered to the one that started it and shows the summary."""
+    handed = getattr(session.config, "workeroutput", None)
+    if handed is not None:
+        handed["covered"] = pickle.dumps((session.config.stash[SUMMARY], session.config.stash[CONTRACTS]))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """Take in what a process of -n covered; one that was lost hands nothing over, and fails the run."""
+    if "covered" in getattr(node, "workeroutput", {}):
+        summary, contracts = pickle.loads(node.workeroutput["covered"])
+        node.config.stash[SUMMARY].add(summary)
+        node.config.stash[CONTRACTS].update(contracts)
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    """Say what was searched, what was reached, and what was not checked."""
-    text = render_summary(config.stash[SUMMARY], width=max(120, shutil.get_terminal_size().columns))
-    if text:
-        terminalreporter.section("what was checked")
-        terminalreporter.write_line(text)
+    """Show the verdict of each contract, and say what was searched, what was reached, and what was not checked."""
+    width = max(120, shutil.get_terminal_size().columns)
+    results = config.stash[CONTRACTS]
+    verdicts = render(of_profile(config.getoption("--profile")), results, width)
+    covered = render_summary(config.stash[SUMMARY], width)
+    for title, text in (("contracts: CrossHair, all paths", verdicts), ("what was checked", covered)):
+        if text:
+            terminalreporter.section(title)
+            terminalreporter.write_line(text)
 
 
 @pytest.fixture(scope="session")
@@ -106,6 +133,12 @@ def profile(pytestconfig: pytest.Config) -> Profile:
 def summary(pytestconfig: pytest.Config) -> Summary:
     """Where a search says what it covered."""
     return pytestconfig.stash[SUMMARY]
+
+
+@pytest.fixture(scope="session")
+def contract_results(pytestconfig: pytest.Config) -> dict[str, Result]:
+    """Where the contracts' verdicts go, by name."""
+    return pytestconfig.stash[CONTRACTS]
 
 
 @pytest.fixture(scope="session")

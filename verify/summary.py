@@ -42,6 +42,18 @@ class Summary:
     logit_errors: list[LogitError] = field(default_factory=list)
     witnesses: int = 0
 
+    def add(self, other: "Summary") -> None:
+        """Take in what another process of the same run covered; each leaves out the same tests."""
+        self.deselected = max(self.deselected, other.deselected)
+        self.explorations += other.explorations
+        self.inductions += other.inductions
+        self.tallies += other.tallies
+        self.host_tallies += other.host_tallies
+        self.manager_explorations += other.manager_explorations
+        self.manager_tallies += other.manager_tallies
+        self.logit_errors += other.logit_errors
+        self.witnesses += other.witnesses
+
 
 def render_summary(summary: Summary, width: int) -> str:
     """The summary as text; empty when no search ran, unless the run was of another target than the cache that ships."""

@@ -10,7 +10,7 @@ import inspect
 import os
 import re
 import signal
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing import get_context
@@ -146,19 +146,22 @@ def leave_text_out() -> None:
     core._PATCH_REGISTRATIONS[format] = marked
 
 
+Check = tuple[Contract, Change | None]
+"""A contract, and what is changed before it is checked."""
+
+
 @contextmanager
-def checking(contracts: Iterable[Contract], workers: int) -> Iterator[dict[str, "AsyncResult[Result]"]]:
-    """Within, the contracts are checked over so many processes; each result, by its contract's name, can be waited for."""
-    slow_first = sorted(contracts, key=lambda contract: contract.function not in SLOW)
-    # The workers inherit the contracts, whose functions therefore need not travel.
-    _inherited[:] = slow_first
+def checking(checks: Mapping[str, Check], workers: int) -> Iterator[dict[str, "AsyncResult[Result]"]]:
+    """Within, the checks are done over so many processes; each result, by its check's name, can be waited for."""
+    slow_first = sorted(checks, key=lambda name: checks[name][0].function not in SLOW)
+    # The workers inherit the checks, whose functions therefore need not travel.
+    _inherited.clear()
+    _inherited.update(checks)
     with get_context("fork").Pool(workers, start_worker, (os.getpid(),)) as pool:
-        yield {
-            contract.name: pool.apply_async(check_inherited, (number,)) for number, contract in enumerate(slow_first)
-        }
+        yield {name: pool.apply_async(check_inherited, (name,)) for name in slow_first}
 
 
-_inherited: list[Contract] = []
+_inherited: dict[str, Check] = {}
 
 
 def start_worker(parent: int) -> None:
@@ -168,6 +171,6 @@ def start_worker(parent: int) -> None:
     import crosshair.core_and_libs  # noqa: F401
 
 
-def check_inherited(number: int) -> Result:
-    """Check one contract in a worker."""
-    return check(_inherited[number])
+def check_inherited(name: str) -> Result:
+    """Do one check in a worker."""
+    return check(*_inherited[name])

@@ -64,7 +64,9 @@ class RemoteManager(RemoteInstance[ManagerOperation, ManagerSnapshot]):
         self._ahead: deque[Foreseen[ManagerOperation, ManagerSnapshot]] = deque()
         self._lost: Raised | None = None
         self._walk: Walk | None = None
-        self._fresh: Ahead[ManagerReply] | None = self._children.send_ahead([self._run_line(())], [0], self._last)
+        self._fresh: Ahead[ManagerReply] | None = self._children.send_ahead(
+            [self._run_line(())], [0], self._last, opens=True
+        )
         self._children.live = self
 
     def _settle(self) -> None:
