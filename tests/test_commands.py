@@ -244,9 +244,13 @@ def test_an_interrupt_while_modules_are_imported_ends_without_a_traceback(packag
 @pytest.mark.parametrize(
     "command",
     [
-        *(("verify", *name) for name in ((), ("explore",), ("fuzz",), ("replay",), ("show",), ("new-target",))),
-        *(("impl", *name) for name in ((), ("trace",), ("bench",), ("decode",), ("models",))),
+        *(
+            ("verify", *name)
+            for name in ((), ("explore",), ("fuzz",), ("replay",), ("show",), ("new-target",), ("decode",))
+        ),
+        *(("impl", *name) for name in ((), ("trace",), ("bench",), ("decode",), ("models",), ("cycles",))),
         *(("mutants", *name) for name in ((), ("repeat",))),
+        ("verify", "chips"),
     ],
 )
 def test_every_help_teaches_the_exit_codes(command: tuple[str, ...]) -> None:

@@ -1,6 +1,5 @@
 """Mistakes planted in the RTL are found, in each simulator, by decoding beside the cycle model and the definition."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -46,10 +45,10 @@ def planted(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module", params=SIMULATORS)
-def simulator(request: pytest.FixtureRequest) -> Iterator[type[SimulatedChip]]:
+def simulator(request: pytest.FixtureRequest) -> type[SimulatedChip]:
     """Each simulator that is here."""
     request.getfixturevalue(request.param)
-    return SIMULATORS[request.param]
+    return SIMULATORS[str(request.param)]
 
 
 def broken_rules(chip: SimulatedChip) -> set[str]:

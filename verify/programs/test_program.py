@@ -78,6 +78,7 @@ INSTRUCTIONS: st.SearchStrategy[Instruction] = st.one_of(
 def test_text_instruction_and_words_are_three_forms_of_one_thing(
     text: str, instruction: Instruction, words: Words
 ) -> None:
+    """CHIP-ENC: words typed in from the definition."""
     assert assemble(text) == (instruction,)
     assert to_words([instruction]) == (words,)
     assert from_words([words]) == (instruction,)
