@@ -14,7 +14,7 @@ import impl
 import spec
 from verify.bounds import FAR_SCOPES, PROFILES, Profile
 from verify.chips import available
-from verify.chips.available import icarus, verilator  # noqa: F401, fixtures
+from verify.chips.available import icarus, opened, verilator  # noqa: F401, fixtures
 from verify.contracts.backend import BACKENDS
 from verify.contracts.registry import of_profile
 from verify.contracts.runner import Result

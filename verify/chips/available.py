@@ -1,10 +1,18 @@
 """Tests that need a simulator: without it they are skipped and say why, or fail where --require-rtl demands them."""
 
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+
 import pytest
 
+from impl.chip import Chip
 from verify.chips import tools
+from verify.chips.choice import open_chip
 
 OPTION = "--require-rtl"
+
+Open = Callable[[str, int], Chip]
+"""The chip of this name with so many lanes, open as long as the tests of a module run."""
 
 
 def add_option(group: pytest.OptionGroup) -> None:
@@ -41,3 +49,17 @@ def verilator(pytestconfig: pytest.Config) -> tools.Verilator:
     except tools.ToolMissing as error:
         not_here(pytestconfig, error)
         raise
+
+
+@pytest.fixture(scope="module")
+def opened() -> Iterator[Open]:
+    """Chips by name and lanes, each opened once for all tests of a module."""
+    with ExitStack() as running:
+        kept: dict[tuple[str, int], Chip] = {}
+
+        def chip(name: str, lanes: int) -> Chip:
+            if (name, lanes) not in kept:
+                kept[name, lanes] = running.enter_context(open_chip(name, lanes))
+            return kept[name, lanes]
+
+        yield chip

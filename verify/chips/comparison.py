@@ -4,7 +4,7 @@ Every chip gets the same token, the same rows gathered from the same pages and t
 chip's own. Source: docs/chip.md; docs/reference.md section 4.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -137,6 +137,14 @@ def compare_decode(case: DecodeCase, chips: Mapping[str, Chip], tally: DecodeTal
                 Difference(one.rule, f"{case}, step {number}: {one.oracle}", one.target) for one in found
             ]
             return
+
+
+def compare_decodes(cases: Iterable[DecodeCase], chips: Mapping[str, Chip]) -> DecodeTally:
+    """What was found in all of the cases, on chips that are as wide as their models."""
+    tally = DecodeTally()
+    for case in cases:
+        compare_decode(case, chips, tally)
+    return tally
 
 
 def decode_cases(
