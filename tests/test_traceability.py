@@ -29,7 +29,7 @@ def checked_ids(source: str) -> set[str]:
         match node:
             case ast.Constant(value=str(text)) if id(node) not in prose:
                 cited.update(WORD.findall(text))
-            case ast.FunctionDef(name=name) if name.startswith(("test_", "check_")):
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) if name.startswith(("test_", "check_")):
                 cited.update(WORD.findall(ast.get_docstring(node) or ""))
             case ast.Attribute(value=ast.Name(id="Reason"), attr=name) if name in Reason.__members__:
                 cited.add(Reason[name].value)

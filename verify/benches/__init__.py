@@ -1,0 +1,1 @@
+"""Cocotb benches of the chip: one per RTL module, protocol checks per edge, and one whole decode step."""
