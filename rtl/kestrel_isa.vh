@@ -43,7 +43,17 @@
 `define KS_CSR_STALL 11'h014
 `define KS_CSR_RDW 11'h015
 `define KS_CSR_WRW 11'h016
+`define KS_CSR_BTBASE 11'h018
+`define KS_CSR_BTMASK 11'h019
+`define KS_CSR_POOL 11'h01a
+`define KS_CSR_LOGP 11'h01b
+`define KS_CSR_NPAGES 11'h01d
 
 `define KS_IMEM_BASE 11'h400
+
+`define KS_CTRL_START 32'd1
+`define KS_CTRL_RESET 32'd2
+
+`define KS_WATCHDOG_CYCLES 13'd4096
 
 `endif

@@ -25,9 +25,10 @@ LONGEST_TRANSFER = 1024
 RESULT_STRIDE = 256
 LANES = (16, 32)
 EXT_WORDS = 8192
+WATCHDOG_CYCLES = 4096
 
-START = 1
-"""The bit of CTRL that starts a program."""
+START, RESET = 1, 2
+"""The bits of CTRL: one starts a program, the other is a soft reset, whatever the first is."""
 BUSY, DONE, ERROR, CODE_SHIFT = 1, 2, 4, 8
 """The bits of STATUS, and where its code stands."""
 
@@ -49,7 +50,7 @@ class Op(IntEnum):
 
 
 class ErrorCode(IntEnum):
-    """What ends a run, bits 15:8 of STATUS; PAGE and TIMEOUT are kept for a walker and a watchdog."""
+    """What ends a run, bits 15:8 of STATUS."""
 
     NONE = 0
     ILLEGAL = 1
@@ -63,7 +64,7 @@ class ErrorCode(IntEnum):
 
 
 class Register(IntEnum):
-    """Host addresses of the registers and counters."""
+    """Host addresses of the registers, counters, and BTBASE .. NPAGES, the registers of the walker."""
 
     CTRL = 0x000
     STATUS = 0x001
@@ -84,6 +85,21 @@ class Register(IntEnum):
     STALL = 0x014
     RDW = 0x015
     WRW = 0x016
+    BTBASE = 0x018
+    BTMASK = 0x019
+    POOL = 0x01A
+    LOGP = 0x01B
+    NPAGES = 0x01D
+
+
+WALKER_BITS = {
+    Register.BTBASE: 20,
+    Register.BTMASK: 16,
+    Register.POOL: 20,
+    Register.LOGP: 3,
+    Register.NPAGES: 17,
+}
+"""The low bits that each register of the walker has; a write keeps no others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +149,7 @@ class Store:
 
 @dataclass(frozen=True, slots=True)
 class Gather:
-    """Bring the rows of a block table's keys (half 0) or values (half 1); illegal on a chip without a walker."""
+    """Bring logical rows R[address_register] .. of the keys (half 0) or values (half 1) through the block table."""
 
     row: int
     count: int
@@ -210,7 +226,7 @@ class FieldError(ValueError):
 
 
 class IllegalInstruction(ValueError):  # noqa: N818
-    """Words that are no instruction: the ILLEGAL of section 4, but for GATHER, which is one."""
+    """Words that are no instruction: the ILLEGAL of section 4."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,19 +16,17 @@ from spec.isa import (
     Fence,
     Gather,
     Halt,
-    IllegalInstruction,
     Instruction,
     Load,
     Score,
     SetQ,
     Store,
     StReg,
-    Words,
-    decode,
 )
 from spec.isa_machine import MODULUS, Entry, Machine
+from spec.isa_walk import Walked, walked
 
-Transfer = Load | Store
+Transfer = Load | Store | Gather
 RowOp = Dot | DotL | Score | Av
 """The op of docs/chip.md section 4; spec.isa.Op is an opcode."""
 
@@ -44,7 +42,7 @@ def first_of(instruction: Transfer | RowOp, machine: Machine) -> int:
     return (instruction.row + machine.register(instruction.row_register)) % MODULUS
 
 
-def address_of(instruction: Transfer | StReg, machine: Machine) -> int:
+def address_of(instruction: Load | Store | StReg, machine: Machine) -> int:
     """addr + R[ra], modulo 2^32 and unsigned (docs/chip.md section 4)."""
     return (instruction.address + machine.register(instruction.address_register)) % MODULUS
 
@@ -65,7 +63,7 @@ def result_rows(op: RowOp, machine: Machine) -> range:
 
 def entry_of(dot: Dot, result: int, machine: Machine) -> Entry:
     """The entry that requantises result row `result`, (q + result*fl[0]) mod 16 (docs/chip.md section 4)."""
-    return machine.entries[(dot.entry + result * dot.next_entry) % ENTRIES]
+    return machine.entry((dot.entry + result * dot.next_entry) % ENTRIES)
 
 
 def read_rows(op: RowOp, machine: Machine) -> set[int]:
@@ -82,27 +80,26 @@ def read_rows(op: RowOp, machine: Machine) -> set[int]:
             return {*b_rows}
 
 
-def legal_instruction(words: Words) -> Instruction:
-    """The instruction of the words. IllegalInstruction also for GATHER, without a walker (docs/chip.md section 4)."""
-    instruction = decode(*words)
-    if isinstance(instruction, Gather):
-        raise IllegalInstruction("GATHER needs a walker, and this chip has none")
-    return instruction
+def walk_of(gather: Gather, machine: Machine) -> Walked:
+    """The walk of a GATHER whose count is in its range, from logical row R[ra] on (docs/chip.md section 4)."""
+    first_row = machine.register(gather.address_register)
+    return walked(first_row, count_of(gather, machine), gather.half, machine)
 
 
 def first_error(instruction: Instruction, machine: Machine) -> ErrorCode:
-    """The first error in the definition's order of an instruction that is not ILLEGAL, or NONE (docs/chip.md section 4)."""
+    """The first error, in the definition's order, of an instruction that is not ILLEGAL, or NONE (CHIP-ERROR).
+
+    Of a GATHER it is EXT_RANGE or PAGE exactly for an error of its walk. Source: docs/chip.md section 4.
+    """
     match instruction:
         case Halt() | Fence() | SetQ():
             return ErrorCode.NONE
         case StReg():
             return _outside_memory(address_of(instruction, machine), 1, machine)
-        case Load() | Store():
+        case Load() | Store() | Gather():
             return _error_of_transfer(instruction, machine)
         case Dot() | DotL() | Score() | Av():
             return _error_of_op(instruction, machine)
-        case Gather():
-            return ErrorCode.ILLEGAL
     assert_never(instruction)
 
 
@@ -114,6 +111,8 @@ def _error_of_transfer(transfer: Transfer, machine: Machine) -> ErrorCode:
         return ErrorCode.NONE
     if first_of(transfer, machine) + count > SPAD_ROWS:
         return ErrorCode.ROW_RANGE
+    if isinstance(transfer, Gather):
+        return walk_of(transfer, machine).error
     return _outside_memory(address_of(transfer, machine), count * machine.words_a_row, machine)
 
 
@@ -121,13 +120,14 @@ def _error_of_op(op: RowOp, machine: Machine) -> ErrorCode:
     count, results = count_of(op, machine), result_rows(op, machine)
     if not 1 <= count <= LONGEST_OP or len(results) > MOST_RESULT_ROWS:
         return ErrorCode.COUNT
-    if isinstance(op, Av) and machine.scored is not None and count != machine.scored.count:
+    scored = machine.last_score() if isinstance(op, Av) else None
+    if scored is not None and count != scored.count:
         return ErrorCode.COUNT
     if first_of(op, machine) + count > SPAD_ROWS or any(row >= SPAD_ROWS for row in results):
         return ErrorCode.ROW_RANGE
     if not read_rows(op, machine).isdisjoint(results):
         return ErrorCode.ROW_RANGE
-    if isinstance(op, Av) and machine.scored is None:
+    if isinstance(op, Av) and scored is None:
         return ErrorCode.DIV0
     return ErrorCode.NONE
 

@@ -1,9 +1,9 @@
-"""The Verilog header of the chip's vocabulary: opcodes, error codes and host addresses, generated from spec.isa.
+"""The Verilog header of the chip's vocabulary: opcodes, codes, host addresses, CTRL's bits, generated from spec.isa.
 
-`python -m spec.isa_header > rtl/kestrel_isa.vh` writes it. Source: docs/chip.md sections 3 and 4.
+`python -m spec.isa_header > rtl/kestrel_isa.vh` writes it. Source: docs/chip.md sections 3, 4 and 6.
 """
 
-from spec.isa import IMEM_BASE, ErrorCode, Op, Register
+from spec.isa import IMEM_BASE, RESET, START, WATCHDOG_CYCLES, ErrorCode, Op, Register
 
 COMMAND = "python -m spec.isa_header > rtl/kestrel_isa.vh"
 
@@ -22,6 +22,11 @@ def verilog_header() -> str:
         *(f"`define KS_CSR_{register.name} 11'h{register.value:03x}" for register in Register),
         "",
         f"`define KS_IMEM_BASE 11'h{IMEM_BASE:03x}",
+        "",
+        f"`define KS_CTRL_START 32'd{START}",
+        f"`define KS_CTRL_RESET 32'd{RESET}",
+        "",
+        f"`define KS_WATCHDOG_CYCLES 13'd{WATCHDOG_CYCLES}",
         "",
         "`endif",
     ]

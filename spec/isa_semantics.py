@@ -26,8 +26,9 @@ from spec.isa import (
     SetQ,
     Store,
     StReg,
+    decode,
 )
-from spec.isa_checks import address_of, count_of, entry_of, first_error, first_of, legal_instruction, result_rows
+from spec.isa_checks import address_of, count_of, entry_of, first_error, first_of, result_rows, walk_of
 from spec.isa_machine import BYTES_A_WORD, Entry, Machine, Scored, Unspecified, lanes_of, words_of
 from spec.numerics import Multiplier, exponentials, requantised, rounded_mean
 
@@ -50,15 +51,17 @@ def run(machine: Machine) -> Ended:
     """Run the machine's program from instruction 0 to its end, which changes the machine (docs/chip.md sections 3, 4).
 
     All that a start keeps is kept, so it may be run again. After an error the machine is what the older instructions
-    made of it, of which the definition promises only memory and R. Unspecified for a row that was never written.
+    made of it; one of the walk loses all that Machine.lose names. Unspecified when what is read has no value.
     """
     for pc in range(IMEM_INSTRUCTIONS):
         try:
-            instruction = legal_instruction(machine.imem[pc])
+            instruction = decode(*machine.imem[pc])
         except IllegalInstruction:
             return Ended(ErrorCode.ILLEGAL, pc)
         error = first_error(instruction, machine)
         if error:
+            if isinstance(instruction, Gather) and error in (ErrorCode.EXT_RANGE, ErrorCode.PAGE):
+                machine.lose()
             return Ended(error, pc)
         if isinstance(instruction, Halt):
             return Ended(ErrorCode.NONE, 0)
@@ -69,17 +72,19 @@ def run(machine: Machine) -> Ended:
 def execute(instruction: Instruction, machine: Machine) -> None:
     """Do what the instruction, which has no error, does to the machine (docs/chip.md section 4)."""
     match instruction:
-        case Halt() | Fence() | Gather():
+        case Halt() | Fence():
             pass
         case SetQ():
             by = Multiplier(instruction.m, instruction.shift)
-            machine.entries[instruction.entry] = Entry(by, instruction.residual_row, instruction.residual)
+            machine.set_entry(instruction.entry, Entry(by, instruction.residual_row, instruction.residual))
         case Load():
             _load(instruction, machine)
+        case Gather():
+            _gather(instruction, machine)
         case Store():
             _store(instruction, machine)
         case StReg():
-            machine.memory[address_of(instruction, machine)] = machine.tok
+            machine.memory[address_of(instruction, machine)] = machine.token()
         case Dot():
             _dot(instruction, machine)
         case DotL():
@@ -96,8 +101,19 @@ def _load(load: Load, machine: Machine) -> None:
     """Rows first .. become count*RW words of memory (docs/chip.md section 4, LOAD)."""
     first, address = first_of(load, machine), address_of(load, machine)
     for i in range(count_of(load, machine)):
-        start = address + i * machine.words_a_row
-        machine.set_row(first + i, lanes_of(machine.memory[start : start + machine.words_a_row]))
+        _bring(address + i * machine.words_a_row, first + i, machine)
+
+
+def _gather(gather: Gather, machine: Machine) -> None:
+    """Rows first .. become the rows that the walk finds (CHIP-GATHER; docs/chip.md section 4, GATHER)."""
+    first = first_of(gather, machine)
+    for k, address in enumerate(walk_of(gather, machine).addresses):
+        _bring(address, first + k, machine)
+
+
+def _bring(address: int, number: int, machine: Machine) -> None:
+    """The scratchpad row becomes RW words of memory (docs/chip.md section 1)."""
+    machine.set_row(number, lanes_of(machine.memory[address : address + machine.words_a_row]))
 
 
 def _store(store: Store, machine: Machine) -> None:
@@ -132,18 +148,19 @@ def _dotl(dotl: DotL, machine: Machine) -> None:
         machine.set_row(to, row)
     if dotl.argmax:
         # numpy's argmax is the first of the largest.
-        machine.tok = int(sums.argmax())
+        machine.set_token(int(sums.argmax()))
 
 
 def _score(score: Score, machine: Machine) -> None:
     """e_t and Z become those of the B rows' scores (docs/chip.md sections 2 and 4, SCORE)."""
     scores = machine.rows(first_of(score, machine), count_of(score, machine)) @ machine.row(score.a)
-    e = exponentials(scores, machine.entries[score.entry].by)
-    machine.scored = Scored(e, int(e.sum()))
+    e = exponentials(scores, machine.entry(score.entry).by)
+    machine.set_scored(Scored(e, int(e.sum())))
 
 
 def _av(av: Av, machine: Machine) -> None:
     """Row dst becomes o, the rounded mean of the B rows weighted by e_t (docs/chip.md sections 2 and 4, AV)."""
-    assert machine.scored is not None
-    weighted = machine.scored.exponentials @ machine.rows(first_of(av, machine), count_of(av, machine))
-    machine.set_row(av.dst, rounded_mean(weighted, machine.scored.total))
+    scored = machine.last_score()
+    assert scored is not None
+    weighted = scored.exponentials @ machine.rows(first_of(av, machine), count_of(av, machine))
+    machine.set_row(av.dst, rounded_mean(weighted, scored.total))

@@ -104,4 +104,17 @@ RULES: dict[str, str] = {
         "While a read is outstanding, no write is raised, be it a store's or STREG's, and a store in the queue reads no row."
     ),
     "CHIP-PORTS": "A loaded row is written before an op's result row, and a store reads a row before an op does.",
+    "CHIP-GATHER": (
+        "A GATHER brings what contiguous LOADs of the same rows bring, whatever the permutation of the pages, the page size, "
+        "the first row and the wrap of the ring."
+    ),
+    "CHIP-ERROR": (
+        "An error, but for TIMEOUT, is named by the first code that applies and by the number of its instruction, with all "
+        "older writes of memory done and no younger one."
+    ),
+    "CHIP-WATCH": "A run without progress ends with TIMEOUT, and none hangs.",
+    "CHIP-RESET": (
+        "After an error or a soft reset a program runs as after power-on, but for what the definition keeps or leaves "
+        "unspecified."
+    ),
 }

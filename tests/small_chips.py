@@ -1,10 +1,11 @@
 """Chips of the definition with a program, rows and words already in place, for tests of spec.isa_semantics."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
 from spec.isa import EXT_WORDS, IMEM_INSTRUCTIONS, ErrorCode, Halt, Instruction, SetQ, Words, encode
+from spec.isa_machine import Walker
 from spec.isa_semantics import Ended, Machine, run
 
 Rows = Mapping[int, Iterable[int]]
@@ -12,6 +13,10 @@ Rows = Mapping[int, Iterable[int]]
 FINE = Ended(ErrorCode.NONE, 0)
 ONE, HALF = 15, 16
 """The shifts with which M = 32768 multiplies by 1 and by 1/2."""
+VALID = 0x8000_0000
+"""The bit of a table word that says that it names a page."""
+TABLE = 4
+"""Where the block table of a paged chip stands."""
 
 
 def chip(
@@ -75,3 +80,27 @@ def lanes(machine: Machine, number: int) -> list[int]:
 def padded(*values: int, width: int = 16) -> list[int]:
     """The values, zeros after them."""
     return [*values, *[0] * (width - len(values))]
+
+
+def paged(
+    *program: Instruction,
+    table: Sequence[int],
+    logp: int,
+    lo: int = 0,
+    pool: int = 100,
+    npages: int = 8,
+    mask: int = 3,
+    btbase: int = TABLE,
+    lanes: int = 16,
+    registers: Mapping[int, int] | None = None,
+) -> Machine:
+    """A chip whose every word holds its own address, but for the table of these entries at btbase; R3 is lo."""
+    words = {address: address for address in range(EXT_WORDS)} | {btbase + s: word for s, word in enumerate(table)}
+    machine = chip(*program, lanes=lanes, words=words, registers={3: lo} | dict(registers or {}))
+    machine.walker = Walker(btbase=btbase, btmask=mask, pool=pool, logp=logp, npages=npages)
+    return machine
+
+
+def pages(*numbers: int) -> list[int]:
+    """Valid entries of these pages."""
+    return [VALID + number for number in numbers]
