@@ -28,9 +28,16 @@ class Counters(NamedTuple):
 
 
 class Profile(NamedTuple):
-    """How memory answers: `latency` cycles after a read was accepted, at least 1; it is always ready."""
+    """How memory answers a run; docs/chip.md section 6.
+
+    Fixed: always ready, an answer `latency` cycles, at least 1, after the read was accepted. With a `seed`, 32 bits and not
+    0: RANDOM, which has no use for the latency. With `mute_after`, not 0: MUTE, fixed until so many requests of a run are
+    accepted, then not ready and silent until the run has ended. At most one of the two is not 0.
+    """
 
     latency: int = 4
+    seed: int = 0
+    mute_after: int = 0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,12 +45,15 @@ class Start:
     """One start: what the host writes before it, memory first, then the program, then registers in this order.
 
     `program` None leaves the instruction memory as it is, a program sets its first instructions. `registers` are (host
-    address, value), `memory` are (word address, words).
+    address, value), `memory` are (word address, words). With `reset_at` the host does a soft reset: in the busy cycle of
+    that number, the first is 1, if the run still lasts then, or with 0 before all that this start writes. The result of a
+    start that was reset is what the registers then read.
     """
 
     program: tuple[Words, ...] | None = None
     registers: tuple[tuple[int, int], ...] = ()
     memory: tuple[tuple[int, MemoryWords], ...] = ()
+    reset_at: int | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -9,14 +9,16 @@ import click
 from impl import model_files
 from impl.admission import peak_pages
 from impl.chip import ChipError, Profile
-from impl.chip_decoder import ChipDecoder
+from impl.chip_decoder import DecoderOnChip
+from impl.chip_forms import Form, host_on
 from impl.chip_model.machine import ChipModel
 from impl.command import EPILOG, CommandError, console, write_json
-from impl.decoder import LONGEST_CONTEXT, Decoder, IntegerDecoder
+from impl.decoder import LONGEST_CONTEXT, IntegerDecoder
 from impl.display import JSON_OPTION, progress_bar, table
 from impl.exit_codes import ExitCode
 from impl.host import Host
 from impl.kv_cache import KVCache
+from impl.memory_map import CompileError
 from impl.page_table import OutOfPages
 from impl.row_store import PagedStore
 from impl.tiny_lm import VOCABULARY, successor
@@ -100,6 +102,11 @@ def chosen_starts(_context: click.Context, _parameter: click.Parameter, value: s
     type=click.IntRange(1, LONGEST_LATENCY),
     help=f"Cycles from a read to its answer, with --chip model.  [default: {Profile().latency}]",
 )
+@click.option(
+    "--form",
+    type=click.Choice([form.value for form in Form]),
+    help="Who gathers the past rows, and whether weights stay, with --chip model.  [default: host-gather]",
+)
 @JSON_OPTION
 def decode(
     window: int,
@@ -111,6 +118,7 @@ def decode(
     pages: int | None,
     chip: str,
     latency: int | None,
+    form: str | None,
     json_path: str | None,
 ) -> ExitCode:
     """Decode with a tiny language model, in integers, over the paged cache.
@@ -122,8 +130,11 @@ def decode(
     A structured model answers a token t with (5 t + 3) mod 16 as long as its attention reads the right rows, whatever the
     window: one that departs from it fails. A random model has no such rule.
 
-    With --chip model each step runs on the cycle model of the chip (docs/chip.md), weights streamed, and the table also has
-    the cycles of all steps, of the first and of the last. It gives the same tokens, and takes far longer.
+    With --chip model each step runs on the cycle model of the chip (docs/chip.md), and the table also has the cycles of all
+    steps, of the first and of the last. It gives the same tokens, and takes far longer. In the form host-gather the host
+    brings the rows, and every step loads the weights again. With chip-gather the pool is in the chip's memory: the chip is
+    told the block table, gathers by itself and stores the new row; a page then has 1, 2, 4, ... 128 rows, and there are no
+    sinks. resident is the same with weights that stay; bringing them there once is not counted.
 
     \b
     From Python:
@@ -140,6 +151,7 @@ def decode(
       python -m impl decode --window 6 --sinks 2 --page 2 --steps 100
       python -m impl decode --model random-1-32 --json - | jq .runs[0].tokens
       python -m impl decode --chip model --starts 0 --latency 20
+      python -m impl decode --chip model --form resident --starts 0 --page 2
     """
     kept_window = window or None
     if kept_window is not None and sinks >= kept_window:
@@ -148,17 +160,21 @@ def decode(
         raise click.UsageError(
             f"a step attends at most {LONGEST_CONTEXT} rows: choose a window of 1 .. {LONGEST_CONTEXT} or fewer steps"
         )
-    if latency is not None and chip != MODEL:
-        raise click.UsageError("--latency is of the chip's memory: it goes with --chip model")
+    if chip != MODEL:
+        for option, value in (("--latency", latency), ("--form", form)):
+            if value is not None:
+                raise click.UsageError(f"{option} is of the chip: it goes with --chip model")
+    program = Form(form or Form.HOST_GATHER)
+    if sinks and program is not Form.HOST_GATHER:
+        raise click.UsageError(f"the chip gathers one range of rows: --sinks does not go with --form {program}")
     pool = pages or peak_pages(steps, page_size, kept_window, sinks)
     profile = Profile() if latency is None else Profile(latency)
-    decoder = _decoder(name, chip, profile)
     ruled = name.startswith("structured")
     runs: list[Run] = []
     with progress_bar() as progress:
         task = progress.add_task(name, total=len(starts) * steps)
         for start in starts:
-            host = Host(decoder, PagedStore(KVCache(pool, page_size, width=decoder.width)))
+            host = _host(name, chip, program, pool, page_size, profile)
             host.admit(0, [start], kept_window, sinks)
             try:
                 runs.append(_decoded(host, steps, ruled, lambda done: progress.advance(task, done)))
@@ -170,14 +186,14 @@ def decode(
                 raise CommandError(f"the chip gave no result: {error}") from error
     departed = [run for run in runs if run.departed is not None]
     verdict = "fail" if departed else "pass"
-    on_chip = {"chip": chip, "latency": profile.latency} if chip != INTEGER else {}
+    on_chip = {"chip": chip, "form": program, "latency": profile.latency} if chip != INTEGER else {}
     if json_path != "-":
         rule = "no window" if kept_window is None else f"window {window}"
         title = f"{name}, {rule}, {sinks} sinks, {pool} pages of {page_size} rows, {steps} steps"
         shown_steps = "|".join(f"after {step}" for step in PAGES_AFTER if step <= steps)
         headings = f"start|tokens|rule|{shown_steps}|peak"
         if on_chip:
-            title += f", on the chip's {chip}, latency {profile.latency}"
+            title += f", on the chip's {chip}, {program}, latency {profile.latency}"
             headings += "|cycles|first step|last step"
         out = console()
         out.print(table(title, headings, (_cells(run, ruled) for run in runs)))
@@ -189,15 +205,20 @@ def decode(
     return ExitCode.FAIL if departed else ExitCode.PASS
 
 
-def _decoder(name: str, chip: str, profile: Profile) -> Decoder:
-    """What decodes with the standard model."""
+def _host(name: str, chip: str, form: Form, pages: int, page_size: int, profile: Profile) -> Host:
+    """A host over an empty pool whose decoder has the standard model."""
     model = model_files.load(name)
-    return IntegerDecoder(model) if chip == INTEGER else ChipDecoder(model, ChipModel(model.width), profile)
+    if chip == INTEGER:
+        return Host(IntegerDecoder(model), PagedStore(KVCache(pages, page_size, width=model.width)))
+    try:
+        return host_on(form, model, ChipModel(model.width), pages, page_size, profile)
+    except CompileError as error:
+        raise click.UsageError(str(error)) from None
 
 
 def _decoded(host: Host, steps: int, ruled: bool, tick: Callable[[int], None]) -> Run:
     """What request 0 decodes in so many steps; `tick` hears how many were done since it was last called."""
-    chip = host.decoder if isinstance(host.decoder, ChipDecoder) else None
+    chip = host.decoder if isinstance(host.decoder, DecoderOnChip) else None
     held: list[int] = []
     clock = [chip.cycles if chip else 0]
     a_tick = 1 if chip else STEPS_A_TICK

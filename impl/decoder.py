@@ -4,6 +4,7 @@ A decoder knows no request and keeps nothing from step to step: what a step need
 docs/reference.md section 4.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -26,6 +27,21 @@ class Context(NamedTuple):
 
     keys: Rows
     values: Rows
+
+
+class Places(NamedTuple):
+    """What a decoder that gathers by itself is told instead of rows: where they stand, and where the new one goes.
+
+    The step attends the rows first .. first + context - 2 of a request, and its own, which is the next one. `pages` are the
+    pages that the request holds, that of the new row among them, in logical order from logical page `dropped` on. The new
+    row goes to `slot`, page * page size + offset.
+    """
+
+    pages: Sequence[int]
+    dropped: int
+    first: int
+    context: int
+    slot: int
 
 
 class Step(NamedTuple):
@@ -63,14 +79,24 @@ class Decoder(Protocol):
 def check_step(decoder: Decoder, token: int, context: Context) -> None:
     """Raise what Decoder.step raises for a token and rows that no decoder of that vocabulary and width takes."""
     keys, values = context
-    if not 0 <= token < decoder.vocabulary:
-        raise ValueError(f"token {token} is not in 0 .. {decoder.vocabulary - 1}")
+    check_token(decoder, token)
     shape = (len(keys), decoder.width)
     if keys.shape != shape or values.shape != shape or keys.dtype != np.int8 or values.dtype != np.int8:
         found = f"{keys.shape} of {keys.dtype} and {values.shape} of {values.dtype}"
         raise ValueError(f"keys and values are (m, {decoder.width}) of int8, not {found}")
-    if len(keys) >= LONGEST_CONTEXT:
-        raise ContextTooLongError(f"a step attends at most {LONGEST_CONTEXT} rows, not {len(keys) + 1}")
+    check_context(len(keys) + 1)
+
+
+def check_token(decoder: Decoder, token: int) -> None:
+    """ValueError for a token outside the decoder's vocabulary."""
+    if not 0 <= token < decoder.vocabulary:
+        raise ValueError(f"token {token} is not in 0 .. {decoder.vocabulary - 1}")
+
+
+def check_context(context: int) -> None:
+    """ContextTooLongError for a step that would attend so many rows, its own included, if they are too many."""
+    if context > LONGEST_CONTEXT:
+        raise ContextTooLongError(f"a step attends at most {LONGEST_CONTEXT} rows, not {context}")
 
 
 class IntegerDecoder:

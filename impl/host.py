@@ -35,7 +35,7 @@ class StepRecord(NamedTuple):
 
 
 @dataclass(slots=True)
-class _Session:
+class Session:
     """A request: all its tokens known so far; the first `rows` are fed, the first `prompt` were given and outlive a cut."""
 
     tokens: list[int]
@@ -63,7 +63,7 @@ class Host:
         self.store = store
         self.pad_token = pad_token
         self.peak_pages = 0
-        self._sessions: dict[int, _Session] = {}
+        self._sessions: dict[int, Session] = {}
 
     def admit(
         self,
@@ -99,7 +99,7 @@ class Host:
             most_pages = peak_pages(expected_rows, self.store.page_size, window, sinks, margin, len(prompt), chunk)
             self._check_room(most_pages)
         self.store.new(request, sinks)
-        self._sessions[request] = _Session([*prompt], 0, len(prompt), window, sinks, margin, chunk, most_pages)
+        self._sessions[request] = Session([*prompt], 0, len(prompt), window, sinks, margin, chunk, most_pages)
 
     def step(self, request: int) -> StepRecord:
         """Feed the next token, or as many of the prompt as a chunk holds. Raises UnknownRequest and OutOfPages.
@@ -171,14 +171,17 @@ class Host:
         """Ids of the live requests, oldest first."""
         return tuple(self._sessions)
 
-    def _session(self, request: int) -> _Session:
+    def _session(self, request: int) -> Session:
         session = self._sessions.get(request)
         if session is None:
             raise UnknownRequest(f"no live request {request}")
         return session
 
-    def _append(self, request: int, session: _Session, fed: Sequence[int]) -> tuple[Step, int]:
-        """Decode the tokens and append their rows at once; the last step, and the rows that it attended with its own."""
+    def _append(self, request: int, session: Session, fed: Sequence[int]) -> tuple[Step, int]:
+        """Decode the tokens and append their rows at once; the last step, and the rows that it attended with its own.
+
+        A host whose decoder finds the rows by itself replaces this, and nothing else.
+        """
         rows = np.empty((2, len(fed), self.decoder.width), np.int8)
         for index, token in enumerate(fed):
             context = self._context(request, session, rows[:, :index])
@@ -188,7 +191,7 @@ class Host:
         session.rows += len(fed)
         return step, len(context.keys) + 1
 
-    def _context(self, request: int, session: _Session, decoded: Rows) -> Context:
+    def _context(self, request: int, session: Session, decoded: Rows) -> Context:
         """What the next token attends: rows of the store, then of these, which its chunk has decoded but not appended."""
         appended, more = session.rows, decoded.shape[1]
         ranges = gather_ranges(appended + more + 1, session.window, session.sinks)
@@ -201,13 +204,13 @@ class Host:
             np.concatenate((past.values, *(decoded[1, part] for part in own))),
         )
 
-    def _trim(self, request: int, session: _Session) -> None:
+    def _trim(self, request: int, session: Session) -> None:
         """Release what no later step reads, the margin excepted."""
         kept_window = None if session.window is None else session.window + session.margin
         self.store.trim(request, keep_from(session.rows, kept_window, session.sinks))
         self.peak_pages = max(self.peak_pages, self.store.used)
 
-    def _pad(self, request: int, session: _Session) -> None:
+    def _pad(self, request: int, session: Session) -> None:
         """Fill the last page with pads, which become a part of the prompt before the token that is next."""
         pads = [self.pad_token] * (-session.rows % self.store.page_size)
         if not pads:
@@ -226,7 +229,7 @@ class Host:
         if token not in range(self.decoder.vocabulary):
             raise BadArgument(f"token {token} is not in 0 .. {self.decoder.vocabulary - 1}")
 
-    def _check_cut(self, request: int, session: _Session, rows: int, token: int | None) -> None:
+    def _check_cut(self, request: int, session: Session, rows: int, token: int | None) -> None:
         """BadArgument, or RowsReleased when the step after the first `rows` rows would read one that is gone."""
         if not 0 <= rows <= session.rows:
             raise BadArgument(f"rows {rows} are not in 0 .. {session.rows}")
@@ -248,7 +251,7 @@ class Host:
             raise NotAdmitted(f"pages needed: {most_pages}, promised: {promised}, of the pool: {self.store.pages}")
 
 
-def _tokens_of_cut(session: _Session, rows: int, token: int | None) -> list[int]:
+def _tokens_of_cut(session: Session, rows: int, token: int | None) -> list[int]:
     """The tokens known after the first `rows` rows: the one behind them, which `token` replaces, and the prompt's."""
     if token is not None:
         return [*session.tokens[:rows], token]

@@ -21,9 +21,19 @@ class KVCache:
     def __init__(
         self, pages: int, page_size: int, layers: int = 1, width: int = 1, dtype: npt.DTypeLike = np.int8
     ) -> None:
-        self.table = PageTable(pages, page_size)
-        self.pool = Pool(layers, pages, page_size, width, dtype)
-        self._row_shape = (layers, 2, width)
+        self._start(Pool(layers, pages, page_size, width, dtype))
+
+    @classmethod
+    def over(cls, pool: Pool) -> "KVCache":
+        """A cache without requests that keeps its rows in that pool."""
+        cache = cls.__new__(cls)
+        cache._start(pool)
+        return cache
+
+    def _start(self, pool: Pool) -> None:
+        self.table = PageTable(pool.pages, pool.page_size)
+        self.pool = pool
+        self._row_shape = (pool.layers, 2, pool.width)
 
     def new(self, request: int, sinks: int = 0) -> None:
         """Start an empty request; see PageTable.new."""

@@ -33,7 +33,16 @@ class Pool:
         "width",
     )
 
-    def __init__(self, layers: int, pages: int, page_size: int, width: int, dtype: npt.DTypeLike = np.int8) -> None:
+    def __init__(
+        self,
+        layers: int,
+        pages: int,
+        page_size: int,
+        width: int,
+        dtype: npt.DTypeLike = np.int8,
+        memory: npt.NDArray[np.uint8] | None = None,
+    ) -> None:
+        """A pool of zeros, or over the bytes of `memory`, which are then its rows. Raises ValueError for sizes that are none."""
         if min(layers, pages, page_size, width) < 1:
             raise ValueError(
                 f"every size must be at least 1: layers {layers}, pages {pages}, page size {page_size}, width {width}"
@@ -52,9 +61,13 @@ class Pool:
         # numpy aligns to 16 bytes, and a page that begins within a cache line touches one more than it fills: gathers of
         # shuffled pages would take a twentieth longer at 16 rows a page and a quarter longer at 1.
         size = layers * pages * 2 * self._chunk.itemsize
-        memory = np.zeros(size + CACHE_LINE, np.uint8)
-        start = -memory.ctypes.data % CACHE_LINE
-        self._bind(memory[start : start + size].view(self._chunk))
+        if memory is None:
+            memory = np.zeros(size + CACHE_LINE, np.uint8)
+            start = -memory.ctypes.data % CACHE_LINE
+            memory = memory[start : start + size]
+        elif memory.shape != (size,):
+            raise ValueError(f"the pool takes {size} bytes, not {memory.shape}")
+        self._bind(memory.view(self._chunk))
 
     def write(self, pages: "array[int]", offset: int, rows: npt.NDArray[Any]) -> None:
         """Write rows (layers, 2, k, width) into consecutive slots of `pages`, from `offset` in the first one on."""

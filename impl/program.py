@@ -89,7 +89,7 @@ _FORMS: dict[str, _Form] = {
     ),
     "load": _Form(Load, (_ROW, _COUNT, _ADDRESS)),
     "store": _Form(Store, (_ROW, _COUNT, _ADDRESS)),
-    # A walker finds its rows through a block table, to which ra is added and nothing else.
+    # The first logical row is what a register holds, with nothing added, so the operand is the register's number.
     "gather": _Form(Gather, (_ROW, _COUNT, _Operand("ra", "address_register"), _Operand("kv", "half"))),
     "streg": _Form(StReg, (_ADDRESS,)),
     "dot": _Form(Dot, (_A, _ROW, _COUNT, _DST, _ENTRY), (("next", "next_entry"), ("apart", "apart"))),
@@ -159,10 +159,7 @@ def listed(number: int, words: Words) -> str:
     """The line of a listing that shows these words as instruction `number`."""
     low, high = words
     try:
-        instruction = decode(low, high)
-        text = _written(instruction)
-        if isinstance(instruction, Gather):
-            text = f"illegal: this chip has no walker for {text}"
+        text = _written(decode(low, high))
     except IllegalInstruction as error:
         text = f"illegal: {error}"
     return f"{number:3d}  {IMEM_BASE + 2 * number:#05x}  {low:08x} {high:08x}  {text}"

@@ -65,8 +65,8 @@ def _row_range(command: Command, facts: Facts) -> bool:
 
 
 def _ext_range(command: Command, facts: Facts) -> bool:
-    """EXT_RANGE; a transfer of nothing may name any address."""
-    return command.words > 0 and command.address + command.words > facts.words
+    """EXT_RANGE; a transfer of nothing may name any address, and what a GATHER names is checked in the walk."""
+    return command.op is not Op.GATHER and command.words > 0 and command.address + command.words > facts.words
 
 
 def _div0(command: Command, facts: Facts) -> bool:

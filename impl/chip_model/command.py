@@ -8,7 +8,7 @@ from spec.isa import ENTRIES, RESULT_STRIDE, Op
 
 WORD = 1 << 32
 OPS = frozenset({Op.DOT, Op.DOTL, Op.SCORE, Op.AV})
-TRANSFERS = frozenset({Op.LOAD, Op.STORE})
+TRANSFERS = frozenset({Op.LOAD, Op.STORE, Op.GATHER})
 
 
 class Entry(NamedTuple):
@@ -50,9 +50,10 @@ class Command:
     op: Op
     first: int
     address: int
+    """Word address, or the first logical row of a GATHER."""
     count: int
     words: int
-    """Words of memory that it moves."""
+    """Words that it moves between memory and the scratchpad, or from TOK."""
     result_rows: range
     groups: list[Group]
     rows: RowSet

@@ -52,7 +52,6 @@ class Compute:
     __slots__ = (
         "_best",
         "_command",
-        "_entered",
         "_lanes",
         "_launched",
         "_launches",
@@ -64,9 +63,12 @@ class Compute:
         "_s2",
         "_s3",
         "_scratchpad",
+        "_to_enter",
         "_writes",
         "active",
+        "all_entered",
         "divider",
+        "enters",
         "mac",
         "packing",
         "requantiser",
@@ -94,8 +96,8 @@ class Compute:
         self._reads: list[Read] = []
         self._launched = 0
         """Reads launched so far."""
-        self._entered = 0
-        """B rows that entered so far."""
+        self._to_enter = 0
+        """B rows that have not entered yet."""
         self._results_a_row = lanes
         self._s1: Read | None = None
         """The read whose row is at the scratchpad's output; s2 and s3: the B row behind it, one and two stages on."""
@@ -108,16 +110,15 @@ class Compute:
         self._writes = False
         self.waits = False
         """Output: CX waits in this cycle."""
-
-    @property
-    def enters(self) -> bool:
+        self.enters = False
         """Output: a B row enters in this cycle."""
-        return self._s1 is not None and self._s1[0] is B
+        self.all_entered = False
+        """Output: all B rows of the op have entered in earlier cycles."""
 
     @property
-    def all_entered(self) -> bool:
-        """Output: all B rows of the op have entered in earlier cycles."""
-        return self._command is not None and self._entered == self._command.count
+    def writes_or_looks_up(self) -> bool:
+        """Output: the out register is written in this cycle, or an exponential is looked up."""
+        return self._writes or self.softmax.looks_up
 
     def issue(self, command: Command) -> None:
         """Pass the edge at which the op issues."""
@@ -125,7 +126,8 @@ class Compute:
         self.rows, self.results = command.rows, command.results
         self._command = command
         self._reads = reads_of(command)
-        self._launched = self._entered = 0
+        self._launched = 0
+        self._to_enter = command.count
         self._best = None
         self.mac.clear()
         if command.op is SCORE:
@@ -134,7 +136,9 @@ class Compute:
             self._results_a_row = results_a_row(command.op, self._lanes)
 
     def evaluate(self, store_reads: bool, load_writes: bool) -> None:
-        """Use the scratchpad's ports in this cycle, where the other users leave them."""
+        """Set the outputs, and use the scratchpad's ports in this cycle where the other users leave them."""
+        self.enters = self._s1 is not None and self._s1[0] is B
+        self.all_entered = self._to_enter == 0
         self._launches = self.waits = False
         if self._launched < len(self._reads):
             _, row, rows, _, _ = self._reads[self._launched]
@@ -171,11 +175,21 @@ class Compute:
             self._s1 = self._reads[self._launched]
             self._launched += 1
 
+    def flush(self) -> None:
+        """Forget the op, and all that is in flight."""
+        self.active = False
+        self._command = None
+        self._launches = self._writes = self.waits = False
+        self._s1 = self._s2 = self._s3 = None
+        self.packing.flush()
+        self.softmax.running = False
+        self.divider.flush()
+
     def _clock_s1(self, command: Command, read: Read) -> None:
         kind, _, _, j, _ = read
         value = self._scratchpad.output
         if kind is B:
-            self._entered += 1
+            self._to_enter -= 1
             if command.op is AV:
                 self.mac.add(self.softmax.e[j], value)
                 if j == command.count - 1:

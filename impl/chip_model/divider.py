@@ -23,6 +23,11 @@ class Divider:
         self.running = True
         self._lane_in = self._lane_out = 0
 
+    def flush(self) -> None:
+        """Forget the divisions."""
+        self.running = False
+        self._stages = [None] * (QUOTIENT_BITS + 1)
+
     def byte(self) -> tuple[int, int] | None:
         """The lane and the byte that are packed in this cycle, if the last stage holds one."""
         done = self._stages[-1]

@@ -25,13 +25,14 @@ LAYOUTS: dict[int, tuple[Layout, Layout]] = {
     Op.SETQ: (_OPCODE | {"q": (25, 22), "sh": (21, 16), "m": (15, 0)}, {"xrow": (25, 16), "rm": (15, 0)}),
     Op.LOAD: (_ROWS, _ADDRESS),
     Op.STORE: (_ROWS, _ADDRESS),
+    Op.GATHER: (_ROWS, {"ra": (31, 29), "kv": (28, 28)}),
     Op.STREG: (_OPCODE, _ADDRESS),
     Op.DOT: (_ROWS, {"q": (31, 28), "fl": (27, 24), "a": (19, 10), "dst": (9, 0)}),
     Op.DOTL: (_ROWS, {"fl": (27, 24), "a": (19, 10), "dst": (9, 0)}),
     Op.SCORE: (_ROWS, {"q": (31, 28), "a": (19, 10)}),
     Op.AV: (_ROWS, {"dst": (9, 0)}),
 }
-"""w0 and w1 of what this chip runs. GATHER is absent: the chip has no walker."""
+"""w0 and w1 of what this chip runs."""
 
 
 class Illegal(Exception):  # noqa: N818 the definition's word
@@ -53,6 +54,7 @@ class Fields(NamedTuple):
     cnt: int = 0
     ra: int = 0
     addr: int = 0
+    kv: int = 0
     fl: int = 0
     a: int = 0
     dst: int = 0

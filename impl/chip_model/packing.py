@@ -50,6 +50,11 @@ class Packing:
         else:
             self.waiting = packed
 
+    def flush(self) -> None:
+        """Forget the row being packed and those behind it."""
+        self.packed = [0] * self._lanes
+        self.out = self.waiting = None
+
     def written(self) -> None:
         """Pass the edge of the cycle in which the out register is written."""
         self.out, self.waiting = self.waiting, None

@@ -11,7 +11,7 @@ from impl.chip_model.registers import Registers
 from spec.isa import ENTRIES, IMEM_INSTRUCTIONS, ErrorCode, Op
 
 # Members by names of their own, as in dma.py.
-HALT, SETQ, LOAD, STORE, STREG = Op.HALT, Op.SETQ, Op.LOAD, Op.STORE, Op.STREG
+HALT, SETQ, LOAD, GATHER, STORE, STREG = Op.HALT, Op.SETQ, Op.LOAD, Op.GATHER, Op.STORE, Op.STREG
 NO_ERROR = ErrorCode.NONE
 
 
@@ -76,10 +76,18 @@ class Sequencer:
         self.fetch = 0
         self.head_valid = False
 
-    def evaluate(self) -> None:
+    def flush(self) -> None:
+        """Forget the head."""
+        self.head_valid = False
+        self._command, self._code = None, NO_ERROR
+
+    def evaluate(self, draining: bool) -> None:
         """Decide what the head does in this cycle."""
         if not self.head_valid:
             self.does = ABSENT
+            return
+        if draining:  # what a flush left outstanding holds any head
+            self.does = HELD
             return
         if self._command is None and self._code is NO_ERROR:
             self._examine()
@@ -94,7 +102,13 @@ class Sequencer:
             if command.words:
                 # TOK is taken along here, before the edge.
                 self._descriptor = Descriptor(
-                    command.op, command.first, command.count, command.address, self._registers.token
+                    command.op,
+                    command.first,
+                    command.count,
+                    command.address,
+                    self._registers.token,
+                    command.fields.kv,
+                    self.head_pc,
                 )
 
     def clock(self) -> None:
@@ -130,7 +144,7 @@ class Sequencer:
         op = command.op
         if command.is_op:
             return op_is_held(command.results, compute.active, queue.owed, queue.stored)
-        if op is LOAD:
+        if op is LOAD or op is GATHER:
             held = load_is_held(command.rows, compute.active, compute.rows)
             return command.count > 0 and (queue.full or held)
         if op is STORE:

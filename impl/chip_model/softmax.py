@@ -29,6 +29,11 @@ class Softmax:
         self._index: int | None = None
         """The index that was computed in the cycle before."""
 
+    @property
+    def looks_up(self) -> bool:
+        """Output: an exponential is looked up in this cycle."""
+        return self.running and self._index is not None
+
     def issue(self, count: int, entry: Entry) -> None:
         """Pass the edge at which a SCORE issues."""
         self.ran = True

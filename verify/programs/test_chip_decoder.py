@@ -1,59 +1,31 @@
 """The decoder on a chip: the integers of the definition on the cycle model, and a clear error for every way a chip can fail."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from impl.chip import ChipDied, ChipError, ChipTimeout, Counters, MemoryWords, Profile, Result, Start
+from impl.chip import ChipDied, ChipError, ChipTimeout, Profile
 from impl.chip_decoder import ChipDecoder, ProgramFailed
 from impl.chip_model.machine import ChipModel
-from impl.compiler import CompileError, streamed
+from impl.compiler import streamed
 from impl.decode_cycles import mac_rows, port_words
 from impl.decoder import Context, IntegerDecoder
 from impl.integer_model import IntegerModel
+from impl.memory_map import CompileError
 from impl.memory_words import packed
 from impl.model_files import load, names
 from spec.isa import EXT_WORDS
 from verify.decode.hostile_models import PALETTES, hostile, hostile_rows
 from verify.decode.integer_checks import check_integer_step, check_refused_steps, step_differences
 from verify.decode.plain import plain_decode
-
-DONE = 0x0001 << 1
-
-
-@dataclass
-class FakeChip:
-    """A chip that computes nothing: it answers every start with the result, its memory changed at the places given."""
-
-    status: int = DONE
-    error_pc: int = 0
-    token: int = 0
-    counters: Counters | None = None
-    writes: Mapping[int, Sequence[int]] = field(default_factory=dict)
-    fault: ChipError | None = None
-    lanes: int = 16
-    words: int = EXT_WORDS
-    asked: list[tuple[Start, MemoryWords, Profile]] = field(default_factory=list)
-
-    def run(self, starts: Sequence[Start], memory: MemoryWords, profile: Profile = Profile()) -> list[Result]:  # noqa: B008
-        """The result for each start; `asked` remembers them."""
-        self.asked += [(start, memory.copy(), profile) for start in starts]
-        if self.fault is not None:
-            raise self.fault
-        after = memory.copy()
-        for address, words in self.writes.items():
-            after[address : address + len(words)] = words
-        return [Result(after, self.token, self.status, self.error_pc, self.counters) for _ in starts]
-
+from verify.programs.recording_chip import COUNTERS, RecordingChip
 
 NO_ROWS = Context(*[np.zeros((0, 16), np.int8)] * 2)
-COUNTERS = Counters(total=400, dma=1, mac=2, vec=3, stall=4, read_words=5, written_words=6)
 
 
 def test_a_step_is_one_start_of_the_compiled_program_with_its_past_in_place() -> None:
-    chip = FakeChip()
+    chip = RecordingChip()
     model = hostile(1, 16)
     past = Context(np.full((2, 16), 3, np.int8), np.full((2, 16), -1, np.int8))
     ChipDecoder(model, chip, Profile(7)).step(5, past)
@@ -72,7 +44,7 @@ def test_a_step_is_one_start_of_the_compiled_program_with_its_past_in_place() ->
 def test_what_the_program_stores_is_what_a_step_gives() -> None:
     """A key, a value, 16 sums with sign, and the token, from where the memory map puts them."""
     writes = {2416: [0x01, 0, 0, 0xFF000000, 0x80, 0, 0, 0x7F000000], 2424: [0xFFFFFFFE, *range(15)], 2440: [9]}
-    step = ChipDecoder(hostile(1, 16), FakeChip(token=9, writes=writes)).step(0, NO_ROWS)
+    step = ChipDecoder(hostile(1, 16), RecordingChip(token=9, writes=writes)).step(0, NO_ROWS)
     assert step.token == 9 and type(step.token) is int
     assert step.logits.dtype == np.int32 and step.logits.tolist() == [-2, *range(15)]
     assert step.key.dtype == np.int8 and step.key.tolist() == [1, *[0] * 14, -1]
@@ -80,7 +52,7 @@ def test_what_the_program_stores_is_what_a_step_gives() -> None:
 
 
 def test_cycles_add_up_over_the_steps_and_the_last_result_is_kept() -> None:
-    decoder = ChipDecoder(hostile(1, 16), FakeChip(counters=COUNTERS))
+    decoder = ChipDecoder(hostile(1, 16), RecordingChip(counters=COUNTERS))
     assert (decoder.last, decoder.cycles) == (None, 0)
     decoder.step(0, NO_ROWS)
     decoder.step(1, NO_ROWS)
@@ -89,7 +61,7 @@ def test_cycles_add_up_over_the_steps_and_the_last_result_is_kept() -> None:
 
 
 def test_a_chip_without_time_has_no_cycles() -> None:
-    decoder = ChipDecoder(hostile(1, 16), FakeChip())
+    decoder = ChipDecoder(hostile(1, 16), RecordingChip())
     decoder.step(0, NO_ROWS)
     assert decoder.cycles == 0
 
@@ -119,7 +91,7 @@ def test_a_chip_without_time_has_no_cycles() -> None:
 def test_a_program_that_does_not_end_well_is_told_with_its_error_and_instruction(
     status: int, error_pc: int, says: str
 ) -> None:
-    decoder = ChipDecoder(hostile(1, 16), FakeChip(status, error_pc, counters=COUNTERS))
+    decoder = ChipDecoder(hostile(1, 16), RecordingChip(status, error_pc, counters=COUNTERS))
     with pytest.raises(ProgramFailed) as caught:
         decoder.step(0, NO_ROWS)
     assert says in str(caught.value)
@@ -130,29 +102,32 @@ def test_a_program_that_does_not_end_well_is_told_with_its_error_and_instruction
 
 @pytest.mark.parametrize(("register", "written"), [(3, 4), (16, 16)])
 def test_a_token_that_makes_no_sense_is_no_step(register: int, written: int) -> None:
-    decoder = ChipDecoder(hostile(1, 16), FakeChip(token=register, writes={2440: [written]}))
+    decoder = ChipDecoder(hostile(1, 16), RecordingChip(token=register, writes={2440: [written]}))
     with pytest.raises(ChipDied, match=rf"the chip's token is {register}, and it wrote {written}"):
         decoder.step(0, NO_ROWS)
 
 
 def test_a_chip_that_gives_no_result_is_heard() -> None:
-    decoder = ChipDecoder(hostile(1, 16), FakeChip(fault=ChipTimeout("no end within 9 cycles")))
+    decoder = ChipDecoder(hostile(1, 16), RecordingChip(fault=ChipTimeout("no end within 9 cycles")))
     with pytest.raises(ChipTimeout, match="no end within 9 cycles"):
         decoder.step(0, NO_ROWS)
     assert (decoder.last, decoder.cycles) == (None, 0)
 
 
 def test_too_many_rows_and_what_is_no_row_are_refused_before_the_chip_runs() -> None:
-    chip = FakeChip()
+    chip = RecordingChip()
     assert check_refused_steps(hostile(1, 16), lambda model: ChipDecoder(model, chip))[0] == []
     assert chip.asked == []
 
 
 @pytest.mark.parametrize(
     ("chip", "says"),
-    [(FakeChip(lanes=32), "width 16, and the chip 32 lanes"), (FakeChip(words=2000), "and the chip has 2000")],
+    [
+        (RecordingChip(lanes=32), "width 16, and the chip 32 lanes"),
+        (RecordingChip(words=2000), "and the chip has 2000"),
+    ],
 )
-def test_a_model_that_does_not_fit_the_chip_is_refused(chip: FakeChip, says: str) -> None:
+def test_a_model_that_does_not_fit_the_chip_is_refused(chip: RecordingChip, says: str) -> None:
     with pytest.raises(CompileError, match=says):
         ChipDecoder(hostile(1, 16), chip)
 
