@@ -1,11 +1,13 @@
 ks_host.v
 ks_seq.v
+ks_watchdog.v
 ks_decode.v
 ks_rows.v
 ks_check.v
 ks_hazard.v
 ks_queue.v
 ks_row_sender.v
+ks_walk.v
 ks_dma.v
 ks_spad.v
 ks_entries.v

@@ -31,6 +31,8 @@ module ks_av #(
     wire [16:0] den = {z_i, 1'b0};
     wire [7:0]  quot;
 
+    wire        works = last_i | run_q | valid_o;
+
     assign lane_o     = lane_q;
     assign out_lane_o = out_lane_q;
     assign out_last_o = valid_o & (&out_lane_q);
@@ -52,7 +54,7 @@ module ks_av #(
             run_q      <= 1'b0;
             lane_q     <= {LANE_BITS{1'b0}};
             out_lane_q <= {LANE_BITS{1'b0}};
-        end else begin
+        end else if (works) begin
             if (last_i) begin
                 run_q      <= 1'b1;
                 lane_q     <= {LANE_BITS{1'b0}};
@@ -70,18 +72,22 @@ module ks_av #(
     end
 
 `ifndef SYNTHESIS
+    // No SCORE leaves Z = 0; dividing by it would give 255 in every lane without a sign of error.
+    wire zero_z      = run_q && z_i == 16'd0;
+    // Two AVs in the divider would share one lane counter.
+    wire second_last = last_i && (run_q || valid_o);
+    // One bit for a simulator to look at in a cycle.
+    wire broken      = rst_ni && (zero_z || second_last);
+
     always @(posedge clk_i) begin
-        if (rst_ni) begin
-            // No SCORE leaves Z = 0; dividing by it would give 255 in every lane without a sign of error.
-            if (run_q && z_i == 16'd0) begin
+        if (broken) begin
+            if (zero_z) begin
                 $display("ASSERTION ks_av: Z is 0, time %0t", $time);
-                $finish;
             end
-            // Two AVs in the divider would share one lane counter.
-            if (last_i && (run_q || valid_o)) begin
+            if (second_last) begin
                 $display("ASSERTION ks_av: last row while lanes are divided, time %0t", $time);
-                $finish;
             end
+            $finish;
         end
     end
 `endif

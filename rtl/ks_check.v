@@ -1,5 +1,5 @@
 // ks_check: the error of the head instruction, the first in the definition's order.
-// Rule:    docs/chip.md, 4 Errors: PC_END, ILLEGAL, COUNT, ROW_RANGE, EXT_RANGE, DIV0.
+// Rule:    docs/chip.md, 4 Errors: PC_END, ILLEGAL, COUNT, ROW_RANGE, EXT_RANGE, DIV0. A GATHER's words are ks_walk's to check.
 // Latency: combinational.
 // Caller:  first_i, count_i and addr_i already hold their R; many_i .. x_valid_i are those of ks_rows for the same instruction.
 `default_nettype none
@@ -29,7 +29,8 @@ module ks_check #(
 );
     localparam [32:0] MEM_WORDS = EXT_WORDS;
 
-    wire move  = (op_i == `KS_OP_LOAD) | (op_i == `KS_OP_STORE);
+    wire plain = (op_i == `KS_OP_LOAD) | (op_i == `KS_OP_STORE);
+    wire move  = plain | (op_i == `KS_OP_GATHER);
     wire streg = op_i == `KS_OP_STREG;
     wire av    = op_i == `KS_OP_AV;
     wire op    = (op_i == `KS_OP_DOT) | (op_i == `KS_OP_DOTL) | (op_i == `KS_OP_SCORE) | av;
@@ -45,7 +46,7 @@ module ks_check #(
     wire [13:0] words   = streg ? 14'd1 : {3'd0, count_i[10:0]} << ($clog2(LANES) - 2);
     wire [32:0] mem_end = {1'b0, addr_i} + {19'd0, words};
     wire        row_bad = some & ((row_end > 33'd1024) | (op & (beyond_i | clash)));
-    wire        ext_bad = ((move & some) | streg) & (mem_end > MEM_WORDS);
+    wire        ext_bad = ((plain & some) | streg) & (mem_end > MEM_WORDS);
 
     reg       clash;                   // a result row is a row that the op reads
     reg [9:0] row;

@@ -1,7 +1,7 @@
 // ks_cx: runs one op: the read sequencer with the pipeline S1, S2, S3 and the result rows behind it.
 // Rule:    docs/chip.md, 6 CX.
 // Latency: active_o from the cycle after start_i; a launched read is at rdata_i one cycle later.
-// Caller:  raises start_i only while not active_o, with legal operands; entries do not change while active_o.
+// Caller:  rst_ni is low in a flush, too; raises start_i only while not active_o, with legal operands; entries do not change while active_o.
 `default_nettype none
 
 `include "kestrel_isa.vh"
@@ -54,7 +54,8 @@ module ks_cx #(
     output wire [31:0]        tok_o,
     // events of this cycle
     output wire               wait_o,
-    output wire               mac_o,
+    output wire               mac_o,       // a B row enters
+    output wire               exp_o,       // an exponential is looked up
     output wire               vec_o
 );
     // The op
@@ -86,6 +87,8 @@ module ks_cx #(
     wire [1:0]  out_next  = out_q + 2'd1;
     wire [5:0]  out_bit   = {4'd0, out_q} * 6'd10;
     wire        out_last  = out_we_o & ((out_q == 2'd3) | ~res_valid_q[out_next]);
+    wire        ends_some = out_we_o | sm_done;
+    wire        flows     = s1_b | s2_q | s3_q;
     wire [31:0] pack_data = dotl_q ? {{11{s3_acc_q[20]}}, s3_acc_q} : {24'd0, av_q ? av_byte : rq_byte};
 
     assign active_o    = active_q;
@@ -123,7 +126,7 @@ module ks_cx #(
 
     ks_sm sm (
         .clk_i(clk_i), .rst_ni(rst_ni),
-        .put_i(s2_q & score_q), .last_i(s2_last_q), .t_i(s2_j_q), .s_i(acc), .m_i(m_i), .sh_i(sh_i), .done_o(sm_done),
+        .put_i(s2_q & score_q), .last_i(s2_last_q), .t_i(s2_j_q), .s_i(acc), .m_i(m_i), .sh_i(sh_i), .exp_o(exp_o), .done_o(sm_done),
         .e_t_i(s1_j), .e_o(weight), .z_o(z)
     );
 
@@ -163,7 +166,7 @@ module ks_cx #(
             res_valid_q <= res_valid_i;
             res_row_q   <= res_row_i;
             out_q       <= 2'd0;
-        end else begin
+        end else if (ends_some) begin
             active_q <= active_q & ~out_last & ~sm_done;
             out_q    <= out_we_o ? out_next : out_q;
         end
@@ -182,7 +185,7 @@ module ks_cx #(
             s3_j_q      <= 8'd0;
             s3_lane_q   <= {$clog2(LANES){1'b0}};
             s3_acc_q    <= 21'd0;
-        end else begin
+        end else if (flows) begin
             s2_q <= s1_b & ~av_q;
             s3_q <= s2_q & ~score_q;
             if (s1_b) begin
@@ -202,18 +205,22 @@ module ks_cx #(
     end
 
 `ifndef SYNTHESIS
+    // One op at a time: a second one would take over the tags of the first.
+    wire second_op  = start_i && active_q;
+    // The op ends with its last result: nothing of it may be in the pipeline afterwards.
+    wire stray_work = !active_q && (!reads_done || s1_b || s2_q || s3_q || out_valid || av_valid);
+    // One bit for a simulator to look at in a cycle.
+    wire broken     = rst_ni && (second_op || stray_work);
+
     always @(posedge clk_i) begin
-        if (rst_ni) begin
-            // One op at a time: a second one would take over the tags of the first.
-            if (start_i && active_q) begin
+        if (broken) begin
+            if (second_op) begin
                 $display("ASSERTION ks_cx: start while an op is active, time %0t", $time);
-                $finish;
             end
-            // The op ends with its last result: nothing of it may be in the pipeline afterwards.
-            if (!active_q && (!reads_done || s1_b || s2_q || s3_q || out_valid || av_valid)) begin
+            if (stray_work) begin
                 $display("ASSERTION ks_cx: work without an op, time %0t", $time);
-                $finish;
             end
+            $finish;
         end
     end
 `endif

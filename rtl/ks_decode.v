@@ -15,6 +15,7 @@ module ks_decode (
     output wire [9:0]  row_o,
     output wire [9:0]  cnt_o,
     output wire [19:0] addr_o,
+    output wire        kv_o,           // GATHER: values, not keys
     output wire [3:0]  q_o,            // SETQ's, DOT's or SCORE's entry
     output wire [1:0]  fl_o,           // DOT's or DOTL's flags, else 0
     output wire [9:0]  a_o,
@@ -38,6 +39,7 @@ module ks_decode (
     assign cnt_o  = w0[9:0];
     assign ra_o   = w1[31:29];
     assign addr_o = w1[19:0];
+    assign kv_o   = w1[28];
     assign q_o    = q_op ? w1[31:28] : w0[25:22];
     assign fl_o   = fl_op ? w1[25:24] : 2'd0;
     assign a_o    = w1[19:10];
@@ -50,17 +52,17 @@ module ks_decode (
     always @* begin
         case (op_o)
             `KS_OP_HALT,
-            `KS_OP_FENCE: illegal_o = (w0[25:0] != 26'd0) | (w1 != 32'd0);
-            `KS_OP_SETQ:  illegal_o = (w1[31:26] != 6'd0) | ~m_o[15] | (sh_o == 6'd0) | (sh_o > 6'd40);
+            `KS_OP_FENCE:  illegal_o = (w0[25:0] != 26'd0) | (w1 != 32'd0);
+            `KS_OP_SETQ:   illegal_o = (w1[31:26] != 6'd0) | ~m_o[15] | (sh_o == 6'd0) | (sh_o > 6'd40);
             `KS_OP_LOAD,
-            `KS_OP_STORE: illegal_o = w1[28:20] != 9'd0;
-            `KS_OP_STREG: illegal_o = (w0[25:0] != 26'd0) | (w1[28:20] != 9'd0);
-            `KS_OP_DOT:   illegal_o = (w1[23:20] != 4'd0) | (w1[27:24] > 4'd3);
-            `KS_OP_DOTL:  illegal_o = (w1[31:28] != 4'd0) | (w1[23:20] != 4'd0) | (w1[27:24] > 4'd1);
-            `KS_OP_SCORE: illegal_o = (w1[27:20] != 8'd0) | (w1[9:0] != 10'd0);
-            `KS_OP_AV:    illegal_o = w1[31:10] != 22'd0;
-            // GATHER too: this chip has no walker.
-            default:      illegal_o = 1'b1;
+            `KS_OP_STORE:  illegal_o = w1[28:20] != 9'd0;
+            `KS_OP_GATHER: illegal_o = w1[27:0] != 28'd0;
+            `KS_OP_STREG:  illegal_o = (w0[25:0] != 26'd0) | (w1[28:20] != 9'd0);
+            `KS_OP_DOT:    illegal_o = (w1[23:20] != 4'd0) | (w1[27:24] > 4'd3);
+            `KS_OP_DOTL:   illegal_o = (w1[31:28] != 4'd0) | (w1[23:20] != 4'd0) | (w1[27:24] > 4'd1);
+            `KS_OP_SCORE:  illegal_o = (w1[27:20] != 8'd0) | (w1[9:0] != 10'd0);
+            `KS_OP_AV:     illegal_o = w1[31:10] != 22'd0;
+            default:       illegal_o = 1'b1;
         endcase
     end
 

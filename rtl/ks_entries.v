@@ -59,8 +59,10 @@ module ks_entries (
 
 `ifndef SYNTHESIS
     // Beyond these the product of RQ or its rounding term leaves 41 bits; ILLEGAL keeps such a SETQ out.
+    wire broken = rst_ni && we_i && (!m_i[15] || sh_i == 6'd0 || sh_i > 6'd40);
+
     always @(posedge clk_i) begin
-        if (rst_ni && we_i && (!m_i[15] || sh_i == 6'd0 || sh_i > 6'd40)) begin
+        if (broken) begin
             $display("ASSERTION ks_entries: M or sh out of range, time %0t", $time);
             $finish;
         end

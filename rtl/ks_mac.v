@@ -21,12 +21,37 @@ module ks_mac #(
 );
     reg [8*LANES-1:0]  a_q;
     reg [20:0]         acc_q;
-    reg [24*LANES-1:0] sums_q;
+    reg [23:0]         sums_q [0:LANES-1];
+    integer            k;
 
-    reg [20:0] dot;
-    reg [15:0] product;
-    integer    l;
-    integer    k;
+    wire works = a_we_i | dot_i | clear_i | add_i;
+
+    // Products and sums are taken modulo their width on operands with their sign: the widths hold every result. Eight lanes at once,
+    // so that a simulator takes the rows apart once, and only for a row that enters.
+    function signed [20:0] dot8;
+        input [63:0] a;
+        input [63:0] b;
+        dot8 = $signed(a[7:0]) * $signed(b[7:0])
+             + $signed(a[15:8]) * $signed(b[15:8])
+             + $signed(a[23:16]) * $signed(b[23:16])
+             + $signed(a[31:24]) * $signed(b[31:24])
+             + $signed(a[39:32]) * $signed(b[39:32])
+             + $signed(a[47:40]) * $signed(b[47:40])
+             + $signed(a[55:48]) * $signed(b[55:48])
+             + $signed(a[63:56]) * $signed(b[63:56]);
+    endfunction
+
+    function signed [20:0] dot;
+        input [8*LANES-1:0] a;
+        input [8*LANES-1:0] b;
+        integer             w;
+        begin
+            dot = 21'd0;
+            for (w = 0; w < LANES / 8; w = w + 1) begin
+                dot = dot + dot8(a[64 * w +: 64], b[64 * w +: 64]);
+            end
+        end
+    endfunction
 
     // e*b, of 17 bits with its sign, as 24 bits.
     function [23:0] weighted;
@@ -35,41 +60,27 @@ module ks_mac #(
         weighted = {16'd0, e} * {{16{b[7]}}, b};
     endfunction
 
-    // Products and sums are taken modulo their width on operands extended by hand: the widths hold every result.
-    always @* begin
-        dot     = 21'd0;
-        product = 16'd0;
-        if (dot_i) begin
-            for (l = 0; l < LANES; l = l + 1) begin
-                product = {{8{a_q[8 * l + 7]}}, a_q[8 * l +: 8]} * {{8{row_i[8 * l + 7]}}, row_i[8 * l +: 8]};
-                dot     = dot + {{5{product[15]}}, product};
-            end
-        end
-    end
-
-    // 24*lane = 16*lane + 8*lane
-    wire [$clog2(LANES)+4:0] lane_bit = {1'b0, lane_i, 4'd0} + {2'd0, lane_i, 3'd0};
-
     assign acc_o = acc_q;
-    assign sum_o = sums_q[lane_bit +: 24];
+    assign sum_o = sums_q[lane_i];
 
     always @(posedge clk_i) begin
         if (!rst_ni) begin
-            a_q    <= {8 * LANES{1'b0}};
-            acc_q  <= 21'd0;
-            sums_q <= {24 * LANES{1'b0}};
-        end else begin
+            a_q   <= {8 * LANES{1'b0}};
+            acc_q <= 21'd0;
+        end else if (works) begin
             if (a_we_i) begin
                 a_q <= row_i;
             end
             if (dot_i) begin
-                acc_q <= dot;
+                acc_q <= dot(a_q, row_i);
             end
             if (clear_i) begin
-                sums_q <= {24 * LANES{1'b0}};
+                for (k = 0; k < LANES; k = k + 1) begin
+                    sums_q[k] <= 24'd0;
+                end
             end else if (add_i) begin
                 for (k = 0; k < LANES; k = k + 1) begin
-                    sums_q[24 * k +: 24] <= sums_q[24 * k +: 24] + weighted(e_i, row_i[8 * k +: 8]);
+                    sums_q[k] <= sums_q[k] + weighted(e_i, row_i[8 * k +: 8]);
                 end
             end
         end
@@ -77,8 +88,10 @@ module ks_mac #(
 
 `ifndef SYNTHESIS
     // One row enters at a time, and the sums are not cleared under a row.
+    wire broken = rst_ni && ((a_we_i && dot_i) || (a_we_i && add_i) || (dot_i && add_i) || (clear_i && add_i));
+
     always @(posedge clk_i) begin
-        if (rst_ni && ({1'b0, a_we_i} + {1'b0, dot_i} + {1'b0, add_i} > 2'd1 || (clear_i && add_i))) begin
+        if (broken) begin
             $display("ASSERTION ks_mac: two uses of one row, time %0t", $time);
             $finish;
         end

@@ -26,23 +26,26 @@ module ks_pack #(
     reg               out_valid_q;
     reg [31:0]        best_q;
     reg [7:0]         arg_q;
-    reg [8*LANES-1:0] packed_row;
 
     localparam LANE_BITS = $clog2(LANES);
 
     wire [LANE_BITS+2:0] byte_bit = {lane_i, 3'd0};
     wire [LANE_BITS+2:0] word_bit = {lane_i[LANE_BITS-3:0], 5'd0};
     wire                 free     = ~out_valid_q | take_i;
+    wire                 works    = put_i | out_valid_q;
 
-    // Lane 0 starts from zeros, so that the lanes beyond the last one are 0.
-    always @* begin
-        packed_row = lane_i == {LANE_BITS{1'b0}} ? {8 * LANES{1'b0}} : pack_q;
-        if (word_i) begin
-            packed_row[word_bit +: 32] = data_i;
-        end else begin
-            packed_row[byte_bit +: 8] = data_i[7:0];
+    // Lane 0 starts from zeros, so that the lanes beyond the last one are 0. A function, so that a simulator packs once a put.
+    function [8*LANES-1:0] packed_row;
+        input [8*LANES-1:0] row;
+        begin
+            packed_row = lane_i == {LANE_BITS{1'b0}} ? {8 * LANES{1'b0}} : row;
+            if (word_i) begin
+                packed_row[word_bit +: 32] = data_i;
+            end else begin
+                packed_row[byte_bit +: 8] = data_i[7:0];
+            end
         end
-    end
+    endfunction
 
     assign valid_o = out_valid_q;
     assign row_o   = out_q;
@@ -58,16 +61,20 @@ module ks_pack #(
             out_valid_q <= 1'b0;
             best_q      <= 32'd0;
             arg_q       <= 8'd0;
-        end else begin
+        end else if (works) begin
             if (put_i) begin
-                pack_q <= packed_row;
+                pack_q <= packed_row(pack_q);
                 if (word_i & ((j_i == 8'd0) | ($signed(data_i) > $signed(best_q)))) begin
                     best_q <= data_i;
                     arg_q  <= j_i;
                 end
             end
-            if (free & (put_i | out_valid_q)) begin
-                out_q       <= pend_q ? pack_q : packed_row;
+            if (free) begin
+                if (pend_q) begin
+                    out_q <= pack_q;
+                end else if (put_i & rowend_i) begin
+                    out_q <= packed_row(pack_q);
+                end
                 out_valid_q <= pend_q | (put_i & rowend_i);
                 pend_q      <= 1'b0;
             end else if (put_i) begin
@@ -77,18 +84,22 @@ module ks_pack #(
     end
 
 `ifndef SYNTHESIS
+    // A row behind two that wait has no place; loaded rows leave the port free too often for that.
+    wire third_row  = put_i && pend_q;
+    // Only a row that is there can be written.
+    wire empty_take = take_i && !out_valid_q;
+    // One bit for a simulator to look at in a cycle.
+    wire broken     = rst_ni && (third_row || empty_take);
+
     always @(posedge clk_i) begin
-        if (rst_ni) begin
-            // A row behind two that wait has no place; loaded rows leave the port free too often for that.
-            if (put_i && pend_q) begin
+        if (broken) begin
+            if (third_row) begin
                 $display("ASSERTION ks_pack: a third row, time %0t", $time);
-                $finish;
             end
-            // Only a row that is there can be written.
-            if (take_i && !out_valid_q) begin
+            if (empty_take) begin
                 $display("ASSERTION ks_pack: take without a row, time %0t", $time);
-                $finish;
             end
+            $finish;
         end
     end
 `endif

@@ -28,6 +28,8 @@ module ks_qdiv (
         step = rem >= sub ? {1'b1, rem - sub} : {1'b0, rem};
     endfunction
 
+    wire works = valid_i || valid_q != 9'd0;
+
     assign valid_o = valid_q[8];
     assign quot_o  = quot_q[71:64];
 
@@ -37,7 +39,7 @@ module ks_qdiv (
             rem_q   <= 225'd0;
             den_q   <= 153'd0;
             quot_q  <= 72'd0;
-        end else if (valid_i || valid_q != 9'd0) begin
+        end else if (works) begin
             valid_q       <= {valid_q[7:0], valid_i};
             rem_q[24:0]   <= num_i;
             den_q[16:0]   <= den_i;
@@ -54,9 +56,11 @@ module ks_qdiv (
 `ifndef SYNTHESIS
     // A remainder below the divisor is what makes the quotient the floor; a quotient above 255 leaves more.
     always @(posedge clk_i) begin
-        if (rst_ni && valid_o && rem_q[224:200] >= {8'd0, den_q[152:136]}) begin
-            $display("ASSERTION ks_qdiv: remainder not below the divisor, time %0t", $time);
-            $finish;
+        if (valid_o) begin
+            if (rst_ni && rem_q[224:200] >= {8'd0, den_q[152:136]}) begin
+                $display("ASSERTION ks_qdiv: remainder not below the divisor, time %0t", $time);
+                $finish;
+            end
         end
     end
 `endif

@@ -75,6 +75,8 @@ module ks_reads #(
     // LANES and LANES/4 are powers of two: the last lane, the last word are all ones.
     wire        rowend   = last | (words_q ? &lane_q[LANE_BITS-3:0] : &lane_q);
 
+    wire        moves    = launch_o | s1_a_q | s1_x_q | s1_b_q | start_i;
+
     assign launch_o    = (state_q != READ_END) & ~stop_i;
     assign wait_o      = (state_q != READ_END) & stop_i;
     assign done_o      = state_q == READ_END;
@@ -123,7 +125,7 @@ module ks_reads #(
             s1_grp_q    <= 2'd0;
             s1_rowend_q <= 1'b0;
             s1_last_q   <= 1'b0;
-        end else begin
+        end else if (moves) begin
             s1_a_q <= launch_o & (state_q == READ_A);
             s1_x_q <= launch_o & (state_q == READ_X);
             s1_b_q <= launch_o & (state_q == READ_B);
@@ -163,18 +165,22 @@ module ks_reads #(
     end
 
 `ifndef SYNTHESIS
+    // An op that starts inside another would leave reads of both in one pipeline.
+    wire second_op = start_i && !done_o;
+    // The end is found by equality: without a B row, or past row 1,023, it would be missed.
+    wire bad_rows  = start_i && (count_i == 8'd0 || {2'd0, first_i} + {4'd0, count_i} > 12'd1024);
+    // One bit for a simulator to look at in a cycle.
+    wire broken    = rst_ni && (second_op || bad_rows);
+
     always @(posedge clk_i) begin
-        if (rst_ni) begin
-            // An op that starts inside another would leave reads of both in one pipeline.
-            if (start_i && !done_o) begin
+        if (broken) begin
+            if (second_op) begin
                 $display("ASSERTION ks_reads: start while reads are left, time %0t", $time);
-                $finish;
             end
-            // The end is found by equality: without a B row, or past row 1,023, it would be missed.
-            if (start_i && (count_i == 8'd0 || {2'd0, first_i} + {4'd0, count_i} > 12'd1024)) begin
+            if (bad_rows) begin
                 $display("ASSERTION ks_reads: B rows out of range, time %0t", $time);
-                $finish;
             end
+            $finish;
         end
     end
 `endif

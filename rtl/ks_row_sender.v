@@ -67,8 +67,6 @@ module ks_row_sender #(
             end else begin
                 next_valid_q <= next_valid_q | flight_q;
             end
-        end
-        if (store_i) begin
             if (free) begin
                 row_q <= flight_q ? rdata_i : next_q;
             end else if (accept_i) begin
@@ -81,18 +79,22 @@ module ks_row_sender #(
     end
 
 `ifndef SYNTHESIS
+    // A row that arrives must find room: the launch waited for the next register.
+    wire no_room = flight_q && next_valid_q;
+    // The caller accepts a word that is up, of a store that is still the current entry.
+    wire no_word = accept_i && (!row_valid_q || !store_i);
+    // One bit for a simulator to look at in a cycle.
+    wire broken  = rst_ni && (no_room || no_word);
+
     always @(posedge clk_i) begin
-        if (rst_ni) begin
-            // A row that arrives must find room: the launch waited for the next register.
-            if (flight_q && next_valid_q) begin
+        if (broken) begin
+            if (no_room) begin
                 $display("ASSERTION ks_row_sender: a row arrives and the next register is full, time %0t", $time);
-                $finish;
             end
-            // The caller accepts a word that is up, of a store that is still the current entry.
-            if (accept_i && (!row_valid_q || !store_i)) begin
+            if (no_word) begin
                 $display("ASSERTION ks_row_sender: accept without a word, time %0t", $time);
-                $finish;
             end
+            $finish;
         end
     end
 `endif

@@ -31,6 +31,7 @@ module ks_rq #(
     wire [40:0] half    = 41'd1 << (sh_i - 6'd1);
     wire [40:0] product = {{17{sum[23]}}, sum} * {25'd0, m_i} + half;
 
+    wire               works   = x_we_i | en_i;
     wire signed [40:0] shifted = $signed(product_q) >>> sh_q;
     wire               fits    = (shifted[40:7] == 34'd0) | (&shifted[40:7]);
 
@@ -41,7 +42,7 @@ module ks_rq #(
             x_q       <= {8 * LANES{1'b0}};
             product_q <= 41'd0;
             sh_q      <= 6'd1;
-        end else begin
+        end else if (works) begin
             if (x_we_i) begin
                 x_q <= x_row_i;
             end
@@ -54,8 +55,10 @@ module ks_rq #(
 
 `ifndef SYNTHESIS
     // sh = 0 has no rounding term, and above 40 the term leaves the product's 41 bits.
+    wire broken = rst_ni && en_i && (sh_i == 6'd0 || sh_i > 6'd40);
+
     always @(posedge clk_i) begin
-        if (rst_ni && en_i && (sh_i == 6'd0 || sh_i > 6'd40)) begin
+        if (broken) begin
             $display("ASSERTION ks_rq: sh out of range, time %0t", $time);
             $finish;
         end

@@ -13,6 +13,7 @@ module ks_sm (
     input  wire [20:0] s_i,            // with its sign
     input  wire [15:0] m_i,
     input  wire [5:0]  sh_i,
+    output wire        exp_o,          // an exponential is looked up
     output wire        done_o,
     // for AV
     input  wire [7:0]  e_t_i,
@@ -41,6 +42,9 @@ module ks_sm (
     wire [7:0]  index   = shifted > 40'd255 ? 8'd255 : shifted[7:0];
     wire        higher  = (t_i == 8'd0) | ($signed(s_i) > $signed(max_q));
 
+    wire        works   = put_i | run_q | e_valid_q;
+
+    assign exp_o  = e_valid_q;
     assign done_o = e_valid_q & e_last_q;
     assign e_o    = e_q[e_t_i];
     assign z_o    = z_q;
@@ -51,12 +55,7 @@ module ks_sm (
     );
 
     always @(posedge clk_i) begin
-        if (put_i) begin
-            s_q[t_i] <= s_i;
-        end
-        if (e_valid_q) begin
-            e_q[e_t_q] <= value;
-        end
+        // The largest Z keeps the divider in range with any weights that a flushed SCORE may have left.
         if (!rst_ni) begin
             max_q     <= 21'd0;
             run_q     <= 1'b0;
@@ -66,8 +65,14 @@ module ks_sm (
             e_last_q  <= 1'b0;
             e_t_q     <= 8'd0;
             index_q   <= 8'd0;
-            z_q       <= 16'd0;
-        end else begin
+            z_q       <= 16'hFFFF;
+        end else if (works) begin
+            if (put_i) begin
+                s_q[t_i] <= s_i;
+            end
+            if (e_valid_q) begin
+                e_q[e_t_q] <= value;
+            end
             if (put_i & higher) begin
                 max_q <= s_i;
             end
@@ -92,18 +97,22 @@ module ks_sm (
     end
 
 `ifndef SYNTHESIS
+    // A score that arrives while weights are computed would change the maximum under them.
+    wire late_put = put_i && (run_q || e_valid_q);
+    // The largest score has weight 255: with less, Z could be 0 and the divider without a result.
+    wire small_z  = done_o && {1'b0, z_q} + {9'd0, value} < 17'd255;
+    // One bit for a simulator to look at in a cycle.
+    wire broken   = rst_ni && (late_put || small_z);
+
     always @(posedge clk_i) begin
-        if (rst_ni) begin
-            // A score that arrives while weights are computed would change the maximum under them.
-            if (put_i && (run_q || e_valid_q)) begin
+        if (broken) begin
+            if (late_put) begin
                 $display("ASSERTION ks_sm: score while weights are computed, time %0t", $time);
-                $finish;
             end
-            // The largest score has weight 255: with less, Z could be 0 and the divider without a result.
-            if (done_o && {1'b0, z_q} + {9'd0, value} < 17'd255) begin
+            if (small_z) begin
                 $display("ASSERTION ks_sm: Z below 255, time %0t", $time);
-                $finish;
             end
+            $finish;
         end
     end
 `endif

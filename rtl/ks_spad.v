@@ -31,8 +31,10 @@ module ks_spad #(
 
 `ifndef SYNTHESIS
     // A write to an unknown row, in a four-state simulator, would be lost without a trace.
+    wire broken = we_i && (^waddr_i) === 1'bx;
+
     always @(posedge clk_i) begin
-        if (we_i && (^waddr_i) === 1'bx) begin
+        if (broken) begin
             $display("ASSERTION ks_spad: write to an unknown row, time %0t", $time);
             $finish;
         end
