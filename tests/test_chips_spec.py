@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from impl.chip import ChipUnknown, Start
+from impl.chip import ChipUnknown, Profile, Start
 from spec.isa import IMEM_BASE, Halt, Load, Store, StReg, encode
 from verify.chips.spec_chip import SpecChip
 
@@ -35,8 +35,35 @@ def test_the_host_writes_half_an_instruction_at_a_time() -> None:
     assert (result.status, result.memory[7]) == (2, 0)
 
 
+def test_a_soft_reset_comes_before_the_other_writes_of_its_start() -> None:
+    first, second, third = SpecChip(16, 100).run(
+        [Start(COPY, ((9, 4),)), Start(registers=((10, 1),), reset_at=0), Start(registers=((9, 8),), reset_at=0)],
+        MEMORY,
+    )
+    assert [int(result.memory[50]) for result in (first, second, third)] == [4, 0, 8]
+    assert (second.status, second.token) == (2, 0)
+
+
+def test_a_host_write_of_a_reset_is_one_whatever_the_start_bit_is() -> None:
+    for value in (2, 3):
+        (result,) = SpecChip(16, 100).run([Start(COPY, ((9, 4), (0, value), (0, 4)))], MEMORY)
+        assert (result.status, result.memory[50]) == (2, 0)
+
+
+def test_when_memory_answers_does_not_show() -> None:
+    for profile in (Profile(1), Profile(99), Profile(seed=5)):
+        (result,) = SpecChip(16, 100).run([Start(COPY, ((9, 4),))], MEMORY, profile)
+        assert (result.status, result.memory[50]) == (2, 4)
+
+
+def test_what_has_no_meaning_without_time_is_refused() -> None:
+    for start, profile in ((Start(COPY, reset_at=1), Profile()), (Start(COPY), Profile(4, 0, 100))):
+        with pytest.raises(ValueError, match="without time"):
+            SpecChip(16, 100).run([start], MEMORY, profile)
+
+
 def test_what_the_definition_leaves_open_is_unknown_or_refused() -> None:
-    with pytest.raises(ChipUnknown, match="row 0 is read and was never written"):
+    with pytest.raises(ChipUnknown, match="scratchpad row 0 is read"):
         SpecChip(16, 100).run([Start((encode(Store(0, 1, 0)),))], MEMORY)
     with pytest.raises(ValueError, match="a host write of CTRL starts the program"):
         SpecChip(16, 100).run([Start(registers=((0, 1),))], MEMORY)

@@ -107,5 +107,6 @@ def facts_table(title: str, facts: Sequence[tuple[str, str]]) -> Table:
 def verdict(out: Console, text: str, code: ExitCode) -> ExitCode:
     """Print the verdict and return its exit code."""
     word = {ExitCode.PASS: "pass", ExitCode.FAIL: "fail"}.get(code, "unknown")
-    out.print(f"verdict: {word}, {text}", highlight=False, style="bold green" if code is ExitCode.PASS else "bold red")
+    style = "bold green" if code is ExitCode.PASS else "bold red"
+    out.print(f"verdict: {word}, {text}", highlight=False, style=style, soft_wrap=True)
     return code

@@ -34,6 +34,12 @@ class Misdeed(IntEnum):
     ENDLESS = 9
     BEYOND = 10
     GREEDY = 11
+    PIPELINED = 12
+    """No misdeed: it reads a word a cycle, sums with weights that tell their order, and writes nothing."""
+    CHANGES = 13
+    DROPS = 14
+    FORGETS = 15
+    DEAF = 16
 
 
 def toy(kind: str, cycle_limit: int = CYCLES) -> SimulatedChip:
@@ -41,6 +47,13 @@ def toy(kind: str, cycle_limit: int = CYCLES) -> SimulatedChip:
     return KINDS[kind](LANES, WORDS, rtl=LISTING, cycle_limit=cycle_limit, cpu_seconds=CPU_SECONDS)
 
 
-def copies(words: int, source: int = 0, target: int = 0, misdeed: Misdeed = Misdeed.NONE, wait: int = 0) -> Start:
+def copies(
+    words: int,
+    source: int = 0,
+    target: int = 0,
+    misdeed: Misdeed = Misdeed.NONE,
+    wait: int = 0,
+    reset_at: int | None = None,
+) -> Start:
     """A start that copies words of memory."""
-    return Start(((misdeed, 0),), ((9, wait), (10, words), (11, source), (12, target)))
+    return Start(((misdeed, 0),), ((9, wait), (10, words), (11, source), (12, target)), reset_at=reset_at)

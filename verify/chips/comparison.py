@@ -4,20 +4,22 @@ Every chip gets the same token, the same rows gathered from the same pages and t
 chip's own. Source: docs/chip.md; docs/reference.md section 4.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
 
 from impl.admission import peak_pages
 from impl.chip import Chip, ChipError, Counters, Profile, Result
-from impl.chip_decoder import ChipDecoder
+from impl.chip_forms import Form, decoder_on
 from impl.decoder import Context, Step
 from impl.host import Host
 from impl.integer_model import IntegerModel
 from impl.kv_cache import KVCache
 from impl.row_store import PagedStore
 from spec.decode import Parameters, step_from_rows, step_from_tokens
+from verify.chips.waves import RememberingChip, write_waves
 from verify.decode.integer_checks import step_differences
 from verify.decode.oracle import parameters
 from verify.refinement import Difference
@@ -33,33 +35,44 @@ class DecodeCase:
     start: int
     steps: int
     latency: int = 4
+    form: Form = Form.HOST_GATHER
 
     def __str__(self) -> str:
         window = "no window" if self.window is None else f"window {self.window}"
-        return f"{self.model.name}, {window}, start {self.start}, latency {self.latency}"
+        return f"{self.model.name}, {self.form}, {window}, start {self.start}, latency {self.latency}"
 
 
 @dataclass(slots=True)
 class DecodeTally:
     """What chips did in all cases so far: steps, cycles of those that count them, and the differences found.
 
-    `failed` is where the first difference was: the case and its step.
+    `failed` is where the first difference was, the case and its step, and `waves` lines on the waves of that step.
     """
 
     steps: int = 0
     cycles: dict[str, int] = field(default_factory=dict)
     differences: list[Difference] = field(default_factory=list)
     failed: tuple[DecodeCase, int] | None = None
+    waves: list[str] = field(default_factory=list)
 
 
 class ComparingDecoder:
-    """A decoder that is several chips at once; it goes on with the definition's answer, whatever they said."""
+    """A decoder that is several chips at once; it goes on with the definition's answer, whatever they said.
 
-    def __init__(self, model: IntegerModel, chips: Mapping[str, Chip], profile: Profile) -> None:
+    `differing` are the chips that differ from the definition, or one from another.
+    """
+
+    def __init__(self, case: DecodeCase, chips: Mapping[str, Chip]) -> None:
+        model = case.model
         self.definition: Parameters = parameters(model)
         self.vocabulary, self.width = model.embedding.shape
-        self.decoders = {name: ChipDecoder(model, chip, profile) for name, chip in chips.items()}
+        self.chips = {name: RememberingChip(chip) for name, chip in chips.items()}
+        profile = Profile(case.latency)
+        self.decoders = {
+            name: decoder_on(case.form, model, chip, case.page_size, profile) for name, chip in self.chips.items()
+        }
         self.differences: list[Difference] = []
+        self.differing: set[str] = set()
         self.counters: dict[str, Counters] = {}
 
     def step(self, token: int, context: Context) -> Step:
@@ -71,13 +84,19 @@ class ComparingDecoder:
                 said = decoder.step(token, context)
             except ChipError as error:
                 self.differences.append(Difference("CHIP-INT", f"{name}: a step", f"{type(error).__name__}: {error}"))
+                self.differing.add(name)
                 continue
-            self.differences += step_differences("CHIP-INT", expected, said, name)
+            found = step_differences("CHIP-INT", expected, said, name)
+            self.differences += found
+            if found:
+                self.differing.add(name)
             if decoder.last is not None:
                 results[name] = decoder.last
         self.differences += memory_differences(results)
         self.differences += counter_differences(results)
         self.counters = {name: result.counters for name, result in results.items() if result.counters is not None}
+        self.differing |= differing(results, memory_differences)
+        self.differing |= differing({name: results[name] for name in self.counters}, counter_differences)
         return Step(expected.token, expected.logits, expected.key, expected.value)
 
 
@@ -110,13 +129,25 @@ def counter_differences(results: Mapping[str, Result]) -> Iterator[Difference]:
                 yield Difference("CHIP-CYCLE", f"{first}: {label} {right}", f"{name}: {said}")
 
 
-def compare_decode(case: DecodeCase, chips: Mapping[str, Chip], tally: DecodeTally) -> None:
+def differing(
+    results: Mapping[str, Result], compare: Callable[[Mapping[str, Result]], Iterator[Difference]]
+) -> set[str]:
+    """The chips that differ from the first one by that comparison, and the first one when there are any."""
+    if not results:
+        return set()
+    (first, expected), *others = results.items()
+    found = {name for name, result in others if any(compare({first: expected, name: result}))}
+    return found | {first} if found else found
+
+
+def compare_decode(case: DecodeCase, chips: Mapping[str, Chip], tally: DecodeTally, waves: Path | None = None) -> None:
     """Decode the case on all chips, through one host over pages; what was found is added to the tally.
 
-    A case ends at its first step with a difference. Logits are held against the definition from the token ids as well,
-    so that a gather which hands every chip the same wrong rows is seen (CHIP-INT).
+    A case ends at its first step with a difference; the folder `waves` gets waves of the first one of the tally, from the
+    simulators that differ. Logits are held against the definition from the token ids as well, so that a gather which hands
+    every chip the same wrong rows is seen (CHIP-INT).
     """
-    decoder = ComparingDecoder(case.model, chips, Profile(case.latency))
+    decoder = ComparingDecoder(case, chips)
     pages = peak_pages(case.steps, case.page_size, case.window)
     host = Host(decoder, PagedStore(KVCache(pages, case.page_size, width=decoder.width)))
     host.admit(0, [case.start], case.window)
@@ -132,7 +163,11 @@ def compare_decode(case: DecodeCase, chips: Mapping[str, Chip], tally: DecodeTal
         for name, counters in decoder.counters.items():
             tally.cycles[name] = tally.cycles.get(name, 0) + counters.total
         if found:
-            tally.failed = tally.failed or (case, number)
+            if tally.failed is None:
+                tally.failed = (case, number)
+                if waves is not None:
+                    differ = {name: chip for name, chip in decoder.chips.items() if name in decoder.differing}
+                    tally.waves += write_waves(f"{case}, step {number}", differ, waves)
             tally.differences += [
                 Difference(one.rule, f"{case}, step {number}: {one.oracle}", one.target) for one in found
             ]
@@ -154,10 +189,11 @@ def decode_cases(
     latencies: Sequence[int],
     page_size: int,
     steps: int,
+    form: Form = Form.HOST_GATHER,
 ) -> list[DecodeCase]:
     """Every combination, those of one model together."""
     return [
-        DecodeCase(model, window, page_size, start, steps, latency)
+        DecodeCase(model, window, page_size, start, steps, latency, form)
         for model in models
         for window in windows
         for latency in latencies

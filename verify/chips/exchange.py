@@ -1,9 +1,9 @@
 """The request that the bench reads and the reply that it writes; verify/chips/bench/kestrel_bench.v has the other side.
 
-A request is latency, cycle limit, whether waves are wanted, and then pieces: 1 first count words (memory), 2 address value (a
-write on the host port, one cycle), 3 (start, and wait for the end), 0 (the end). What memory begins as is a file of its own. A
-reply is for each start 1, its registers, the number of blocks of memory that it wrote and these, number and words; then how it
-ended, and in which cycle.
+A request is latency, seed, requests until memory falls silent, cycle limit, whether waves are wanted, and then pieces: 1 first
+count words (memory), 2 address value (a write on the host port, one cycle), 3 cycle (start, a soft reset in that busy cycle
+unless it is 0, and wait for the end), 0 (the end). What memory begins as is a file of its own. A reply is for each start 1, its
+registers, the number of blocks of memory that it wrote and these, number and words; then how it ended, and in which cycle.
 """
 
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from impl.chip import ChipDied, ChipError, ChipTimeout, ChipUnknown, Counters, MemoryWords, Profile, Result, Start
-from spec.isa import IMEM_BASE, IMEM_INSTRUCTIONS, LANES
+from spec.isa import IMEM_BASE, IMEM_INSTRUCTIONS, LANES, RESET, Register
 
 DO_END, DO_MEMORY, DO_WRITE, DO_RUN = range(4)
 SAID_END, SAID_DONE, SAID_LIMIT = range(3)
@@ -40,11 +40,10 @@ def check(starts: Sequence[Start], memory: MemoryWords, words: int, profile: Pro
     """ValueError for what no chip with so many words of memory can be asked."""
     if memory.shape != (words,) or memory.dtype != np.uint32:
         raise ValueError(f"memory has shape {memory.shape} of {memory.dtype}, not {words} words of uint32")
-    if profile.latency < 1:
-        raise ValueError(
-            f"a latency of {profile.latency}: an answer comes in the cycle after the request at the earliest"
-        )
+    check_profile(profile)
     for start in starts:
+        if start.reset_at is not None and not 0 <= start.reset_at < 1 << 32:
+            raise ValueError(f"a soft reset in busy cycle {start.reset_at}: the first is 1, and 0 is before the start")
         if start.program is not None and len(start.program) > IMEM_INSTRUCTIONS:
             raise ValueError(f"a program of {len(start.program)} instructions, of at most {IMEM_INSTRUCTIONS}")
         for address, value in start.registers:
@@ -57,6 +56,24 @@ def check(starts: Sequence[Start], memory: MemoryWords, words: int, profile: Pro
                 )
 
 
+def check_profile(profile: Profile) -> None:
+    """ValueError for a profile that no memory has."""
+    if profile.latency < 1 and not profile.seed:
+        raise ValueError(
+            f"a latency of {profile.latency}: an answer comes in the cycle after the request at the earliest"
+        )
+    if not (0 <= profile.seed < 1 << 32 and 0 <= profile.mute_after < 1 << 32 and profile.latency < 1 << 31):
+        raise ValueError(f"{profile} has a number of more than 32 bits")
+    if profile.seed and profile.mute_after:
+        raise ValueError(f"{profile}: memory that answers at random never falls silent")
+
+
+def host_writes(start: Start) -> list[tuple[int, int]]:
+    """What the host writes before CTRL, (address, value), in this order; a soft reset of the start is not among them."""
+    halves = [half for words in start.program or () for half in words]
+    return [*enumerate(halves, IMEM_BASE), *start.registers]
+
+
 def contents(memory: MemoryWords) -> bytes:
     """What memory begins as: whole blocks of words, high byte first."""
     return memory.astype(">u4").tobytes() + bytes(-len(memory) % BLOCK * 4)
@@ -64,20 +81,21 @@ def contents(memory: MemoryWords) -> bytes:
 
 def request(starts: Sequence[Start], profile: Profile, cycle_limit: int, waves: bool = False) -> bytes:
     """The request, in 32-bit words, high byte first."""
-    pieces = [_words([profile.latency, cycle_limit, int(waves)])]
+    pieces = [_words([*profile, cycle_limit, int(waves)])]
     for start in starts:
         for first, segment in start.memory:
             if len(segment):
                 pieces += [_words([DO_MEMORY, first, len(segment)]), segment.astype(">u4").tobytes()]
-        halves = [half for words in start.program or () for half in words]
-        writes = [*enumerate(halves, IMEM_BASE), *start.registers]
-        pieces.append(_words([word for write in writes for word in (DO_WRITE, *write)] + [DO_RUN]))
+        reset = [(int(Register.CTRL), RESET)] if start.reset_at == 0 else []
+        writes = [*reset, *host_writes(start)]
+        words = [word for write in writes for word in (DO_WRITE, *write)]
+        pieces.append(_words([*words, DO_RUN, start.reset_at or 0]))
     pieces.append(_words([DO_END]))
     return b"".join(pieces)
 
 
-def results(reply: bytes, starts: Sequence[Start], memory: MemoryWords) -> list[Result]:
-    """What each start left. Raises ChipError, also for a reply that is not whole."""
+def results(reply: bytes, starts: Sequence[Start], memory: MemoryWords, counts: bool = True) -> list[Result]:
+    """What each start left, with counters where they count. Raises ChipError, also for a reply that is not whole."""
     words = np.frombuffer(reply[: len(reply) // 4 * 4], dtype="<u4").astype(np.uint32)
     blocks = np.zeros((-(-len(memory) // BLOCK), BLOCK), dtype=np.uint32)
     current = blocks.reshape(-1)[: len(memory)]
@@ -95,7 +113,7 @@ def results(reply: bytes, starts: Sequence[Start], memory: MemoryWords) -> list[
         written = words[place : place + (BLOCK + 1) * count].reshape(-1, BLOCK + 1)
         blocks[written[:, 0]] = written[:, 1:]
         place += (BLOCK + 1) * count
-        found.append(Result(current.copy(), token, status, error_pc, Counters(*counters)))
+        found.append(Result(current.copy(), token, status, error_pc, Counters(*counters) if counts else None))
     said = words[place : place + 2].tolist()
     if len(said) != 2 or (said[0] == SAID_END and len(found) < len(starts)):
         raise ChipDied(f"the simulation ended by itself in start {len(found)}")

@@ -7,18 +7,21 @@ from pathlib import Path
 
 from verify.chips import tools
 from verify.chips.builds import built, compiled
-from verify.chips.simulated import BENCH, Launch, SimulatedChip
+from verify.chips.simulated import BENCH, BENCH_MODULES, Launch, SimulatedChip
 
 MODULE = "kestrel"
 PROGRAM = "chip.vvp"
 TASK_SOURCES = (BENCH / "fork_server.h", BENCH / "fork_server.cpp", BENCH / "icarus_task.cpp")
-BENCH_SOURCES = (BENCH / "icarus_top.v", BENCH / "kestrel_bench.v")
+BENCH_SOURCES = (BENCH / "icarus_top.v", *BENCH_MODULES)
 TASK_FLAGS = ("-std=c++17", "-O2", "-shared", "-fPIC")
-FLAGS = ("-g2005", "-DKESTREL_FORKS", "-DKESTREL_WAVES", "-s", "icarus_top")
+VERILOG, SYSTEM_VERILOG = "-g2005", "-g2012"
+FLAGS = ("-DKESTREL_FORKS", "-DKESTREL_WAVES", "-s", "icarus_top")
 
 
 class IcarusChip(SimulatedChip):
     """A chip in Icarus; waves are in FST."""
+
+    waves_suffix = ".fst"
 
     def launch(self, waves: bool) -> Launch:
         icarus = tools.icarus()
@@ -40,7 +43,8 @@ class IcarusChip(SimulatedChip):
         sources = self.sources
         defines = [f"-D{define}" for define in sources.defines]
         sizes = (f"-Picarus_top.LANES={self.lanes}", f"-Picarus_top.EXT_WORDS={self.words}")
-        flags = (*FLAGS, *sizes, *defines)
+        language = SYSTEM_VERILOG if any(file.suffix == ".sv" for file in sources.files) else VERILOG
+        flags = (language, *FLAGS, *sizes, *defines)
         files = (*BENCH_SOURCES, *sources.files)
 
         def make(folder: Path) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import ClassVar, Self
 
 from impl.chip import ChipDied, ChipError, ChipTimeout, MemoryWords, Profile, Result, Start
 from spec.isa import EXT_WORDS
@@ -22,6 +22,9 @@ from verify.chips.fork_server import Ended, ForkServer, Limits, ServerLostError
 from verify.sandbox import signal_name
 
 BENCH = Path(__file__).resolve().parent / "bench"
+BENCH_MODULES = (BENCH / "kestrel_bench.v", BENCH / "kestrel_bench_memory.v")
+"""The bench in any simulator."""
+
 RTL = ROOT / "rtl" / "files.f"
 CYCLE_LIMIT = 1_000_000
 CPU_SECONDS = 30.0
@@ -58,7 +61,7 @@ class Sources:
     @property
     def headers(self) -> tuple[Path, ...]:
         """What they may include."""
-        return tuple(sorted(header for folder in self.folders for header in folder.glob("*.vh")))
+        return tuple(sorted(header for folder in self.folders for header in folder.glob("*.*vh")))
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +76,12 @@ class SimulatedChip(ABC):
     """A chip in a simulator, a context manager. It may be used in forked processes, each of which has its own server.
 
     `rtl` lists the files, `defines` go into the build and `plusargs`, such as +FAULT=3, to the simulation; `cycle_limit` and
-    `cpu_seconds` are for each start. The first run builds what is not built yet, and raises ToolMissing and BuildFailedError.
+    `cpu_seconds` are for each start. RTL without `counters` gives results without them. The first run builds what is
+    not built yet, and raises ToolMissing and BuildFailedError.
     """
+
+    waves_suffix: ClassVar[str]
+    """The format in which it writes waves."""
 
     def __init__(
         self,
@@ -84,6 +91,7 @@ class SimulatedChip(ABC):
         rtl: Path = RTL,
         defines: Sequence[str] = (),
         plusargs: Sequence[str] = (),
+        counters: bool = True,
         cycle_limit: int = CYCLE_LIMIT,
         cpu_seconds: float = CPU_SECONDS,
         builds: Path = BUILDS,
@@ -91,6 +99,7 @@ class SimulatedChip(ABC):
         exchange.check_size(lanes, words)
         self.sources = Sources(rtl, tuple(defines))
         self.plusargs = tuple(plusargs)
+        self.counters = counters
         self.cycle_limit = cycle_limit
         self.cpu_seconds = cpu_seconds
         self.builds = builds
@@ -178,7 +187,7 @@ class SimulatedChip(ABC):
             ended = server.run(files, limits)
             log = server.log()
             check_end(ended, limits)
-            found = exchange.results(server.reply(), starts, memory)
+            found = exchange.results(server.reply(), starts, memory, self.counters)
         except ServerLostError as error:
             self._forget(server)
             raise ChipDied(str(error)) from None

@@ -11,7 +11,7 @@ from typing import Literal
 from spec.isa import EXT_WORDS
 from verify.chips import tools
 from verify.chips.builds import BUILDS, built, compiled
-from verify.chips.simulated import BENCH, CPU_SECONDS, CYCLE_LIMIT, RTL, Launch, SimulatedChip
+from verify.chips.simulated import BENCH, BENCH_MODULES, CPU_SECONDS, CYCLE_LIMIT, RTL, Launch, SimulatedChip
 
 Initial = Literal["zeros", "ones"] | int
 """What registers and memories hold before anybody sets them; a number is the seed of chance."""
@@ -40,6 +40,8 @@ TOP = ("--top-module", "kestrel_bench", "--prefix", MODEL)
 class VerilatorChip(SimulatedChip):
     """A chip in Verilator; waves are in VCD and need a build of their own."""
 
+    waves_suffix = ".vcd"
+
     def __init__(
         self,
         lanes: int,
@@ -49,6 +51,7 @@ class VerilatorChip(SimulatedChip):
         rtl: Path = RTL,
         defines: Sequence[str] = (),
         plusargs: Sequence[str] = (),
+        counters: bool = True,
         cycle_limit: int = CYCLE_LIMIT,
         cpu_seconds: float = CPU_SECONDS,
         builds: Path = BUILDS,
@@ -59,6 +62,7 @@ class VerilatorChip(SimulatedChip):
             rtl=rtl,
             defines=defines,
             plusargs=plusargs,
+            counters=counters,
             cycle_limit=cycle_limit,
             cpu_seconds=cpu_seconds,
             builds=builds,
@@ -87,7 +91,7 @@ class VerilatorChip(SimulatedChip):
         defines = [f"-D{define}" for define in (*sources.defines, *(["KESTREL_WAVES"] if waves else []))]
         flags = (*FLAGS, *TOP, f"-GLANES={self.lanes}", f"-GEXT_WORDS={self.words}", *defines)
         flags = (*flags, "--trace") if waves else flags
-        files = (BENCH / "kestrel_bench.v", *sources.files)
+        files = (*BENCH_MODULES, *sources.files)
 
         def make(folder: Path) -> None:
             includes = [f"-I{directory}" for directory in sources.folders]

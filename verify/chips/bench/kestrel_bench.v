@@ -1,12 +1,12 @@
 // kestrel_bench: serves one request to a chip fresh from power-on, then ends the simulation.
 //
 // The request is a file of 32-bit words, high byte first; the reply is one of 32-bit words, low byte first
-// (verify/chips/exchange.py has both). Owns reset, memory and the host port; whoever drives `clk` and `sample` owns time:
+// (verify/chips/exchange.py has both). Owns reset and the host port, and checks the requests to the memory, which
+// kestrel_bench_memory is; whoever drives `clk` and `sample` owns time:
 //
 //   clk     ____----____----     inputs of the chip change at the falling edge, its outputs are read at the rising edge of
 //   sample  __--____--____--     `sample`, after they have settled and before the rising edge at which the chip takes them
 //
-// Memory: a request accepted in cycle c is carried out then, a read answered in cycle c + latency. Data that is not valid is x.
 // Ends early, and says why, on an x where the chip shows a value, and on a request that section 3 of docs/chip.md rules out.
 `timescale 1ns / 1ps
 `default_nettype none
@@ -27,18 +27,22 @@ module kestrel_bench #(
     localparam [31:0] BAD_FILE = 32'd10;
 
     localparam [10:0] CTRL = 11'h000, STATUS = 11'h001;
+    localparam [31:0] CTRL_START = 32'd1, CTRL_RESET = 32'd2;
     localparam integer REGISTERS = 10;  // what is read after a start: STATUS, ERRPC, TOK, then the seven counters
     localparam integer RESET_CYCLES = 2;
+    localparam [31:0] IDLE_CYCLES = 32'd64;  // between the end of a run and the next write of the host
 
-    localparam [2:0] RESET = 3'd0, NEXT = 3'd1, WRITE = 3'd2, START = 3'd3, LOOK = 3'd4, WAIT = 3'd5, READ = 3'd6, OVER = 3'd7;
+    // ARMED is WAIT for a start with a soft reset, STRIKE its cycle, STRUCK the one after it.
+    localparam [3:0] RESET = 4'd0, NEXT = 4'd1, WRITE = 4'd2, START = 4'd3, LOOK = 4'd4, WAIT = 4'd5, READ = 4'd6, OVER = 4'd7;
+    localparam [3:0] ARMED = 4'd8, STRIKE = 4'd9, STRUCK = 4'd10;
 
     reg rst_n = 1'b0;
     wire mem_req_valid, mem_req_we;
-    reg mem_req_ready = 1'b1;  // a profile that lets the chip wait would set it as the answers are set
+    wire mem_req_ready;
     wire [19:0] mem_req_addr;
     wire [31:0] mem_req_wdata;
-    reg mem_rsp_valid = 1'b0;
-    reg [31:0] mem_rsp_data = 32'bx;
+    wire mem_rsp_valid;
+    wire [31:0] mem_rsp_data;
     reg h_we = 1'b0;
     reg [10:0] h_addr = STATUS;
     reg [31:0] h_wdata = 32'bx;
@@ -63,55 +67,50 @@ module kestrel_bench #(
         .h_rdata(h_rdata)
     );
 
-    // Memory in blocks, each read from its file when it is first needed; blocks that this start has written, in that order.
-    localparam integer BLOCK = 8, BLOCKS = (EXT_WORDS + BLOCK - 1) / BLOCK;
-    reg [31:0] memory[0:BLOCKS*BLOCK-1];
-    reg loaded[0:BLOCKS-1];
-    reg dirty[0:BLOCKS-1];
-    reg [31:0] written[0:BLOCKS-1];
-    integer writes;
-
-    // Answers on their way, oldest first: a ring of twice what may be outstanding.
-    reg [31:0] answer[0:31];
-    reg [31:0] due[0:31];
-    reg [4:0] oldest, youngest;
-    reg [5:0] outstanding;
+    kestrel_bench_memory #(
+        .EXT_WORDS(EXT_WORDS)
+    ) memory (
+        .ready(mem_req_ready),
+        .rsp_valid(mem_rsp_valid),
+        .rsp_data(mem_rsp_data),
+        .we(mem_req_we),
+        .addr(mem_req_addr),
+        .wdata(mem_req_wdata)
+    );
 
     // A request that was raised and not accepted: it has to stay.
     reg held;
     reg [52:0] held_request;
 
-    reg [2:0] state;
-    reg [31:0] now, latency, limit, last, word, first, count;
+    // `free`: the first cycle in which the host may write. `strike`: the busy cycle of the soft reset, 0 none; then its cycle.
+    reg [3:0] state;
+    reg [31:0] now, limit, last, free, strike, word, first, count, latency, seed;
     reg [31:0] read[0:REGISTERS-1];
-    integer request, contents, reply, got, i, index, reset_left;
+    integer request, reply, got, i, index, reset_left;
     reg watching, waves, over;
 
     initial begin
-        for (i = 0; i < BLOCKS; i = i + 1) begin
-            loaded[i] = 1'b0;
-            dirty[i]  = 1'b0;
-        end
+        memory.clear;
 `ifdef KESTREL_FORKS
         // Comes back once for each run, in a process of its own; before the first edge, and when x has settled everywhere, which
         // would otherwise take its time in each run.
         #1 $kestrel_fork;
 `endif
-        writes = 0;
-        oldest = 5'd0;
-        youngest = 5'd0;
-        outstanding = 6'd0;
         held = 1'b0;
         state = RESET;
         reset_left = RESET_CYCLES;
         now = 32'd0;
+        free = 32'd0;
         watching = 1'b0;
         over = 1'b0;
         reply = $fopen("reply", "wb");
-        contents = $fopen("memory", "rb");
         request = $fopen("request", "rb");
         take;
         latency = word;
+        take;
+        seed = word;
+        take;
+        memory.prepare(latency, seed, word);
         take;
         limit = word;
         take;
@@ -124,16 +123,11 @@ module kestrel_bench #(
 `endif
     end
 
-    // The inputs of the next cycle. While the host waits, it looks at STATUS.
+    // The inputs of the next cycle. While the host waits, it looks at STATUS, which already shows this cycle's.
     always @(negedge clk) if (!over) begin
         now = now + 32'd1;
-        if (outstanding != 6'd0 && due[oldest] == now) begin
-            mem_rsp_valid = 1'b1;
-            mem_rsp_data  = answer[oldest];
-        end else if (mem_rsp_valid) begin
-            mem_rsp_valid = 1'b0;
-            mem_rsp_data  = 32'bx;
-        end
+        if (!memory.fixed) memory.choose((state == WAIT || state == ARMED) ? h_rdata[0] === 1'b1 : state == LOOK);
+        if (memory.outstanding != 6'd0 || mem_rsp_valid) memory.drive(now);
         if (state != WAIT) drive_host;
     end
 
@@ -142,22 +136,14 @@ module kestrel_bench #(
         if (mem_req_valid === 1'b0) begin
             if (held) stop(BAD_CHANGE);
         end else if (watching) watch_memory;
-        if (mem_rsp_valid) begin
-            oldest = oldest + 5'd1;
-            outstanding = outstanding - 6'd1;
-        end
+        if (mem_rsp_valid) memory.pass;
         if (state != WAIT) sample_host;
-        else if (h_rdata[0] !== 1'b1) begin
-            index = 0;
-            state = READ;
-            if (^h_rdata === 1'bx) stop(X_REGISTER);
-        end else if (now == last) stop(SAID_LIMIT);
+        else if (h_rdata[0] !== 1'b1 || now >= last) wait_for_end;
     end
 
     task drive_host;
         begin
             h_we = 1'b0;
-            h_addr = STATUS;
             h_wdata = 32'bx;
             if (state == RESET && reset_left == 0) begin
                 rst_n = 1'b1;
@@ -165,21 +151,56 @@ module kestrel_bench #(
             end
             while (state == NEXT) next;
             case (state)
-                WRITE: begin
-                    h_we = 1'b1;
-                    h_addr = first[10:0];
-                    h_wdata = word;
+                WRITE: write(first[10:0], word);
+                START: write(CTRL, CTRL_START);
+                LOOK: begin
+                    state = strike == 32'd0 ? WAIT : ARMED;
+                    strike = now + strike - 32'd1;
+                    strike_or_look(1'b1);
                 end
-                START: begin
-                    h_we = 1'b1;
-                    h_addr = CTRL;
-                    h_wdata = 32'd1;
+                ARMED: strike_or_look(h_rdata[0] === 1'b1);
+                STRUCK: begin
+                    h_addr = STATUS;
+                    state  = WAIT;
                 end
-                LOOK: state = WAIT;
                 READ: h_addr = register(index);
-                default: ;
+                default: h_addr = STATUS;
             endcase
         end
+    endtask
+
+    // The host's write in this cycle, if it may write already.
+    task write(input [10:0] address, input [31:0] value);
+        begin
+            h_addr = STATUS;
+            if (now >= free) begin
+                h_we = 1'b1;
+                h_addr = address;
+                h_wdata = value;
+            end
+        end
+    endtask
+
+    // A soft reset where one is due in this cycle, which is the run's, and within what a start may take.
+    task strike_or_look(input busy);
+        begin
+            h_addr = STATUS;
+            if (state == ARMED && now == strike && now != last && busy) begin
+                state = STRIKE;
+                h_we = 1'b1;
+                h_addr = CTRL;
+                h_wdata = CTRL_RESET;
+            end
+        end
+    endtask
+
+    task wait_for_end;
+        if (h_rdata[0] !== 1'b1) begin
+            index = 0;
+            state = READ;
+            free  = now + IDLE_CYCLES;
+            if (^h_rdata === 1'bx) stop(X_REGISTER);
+        end else if (now >= last) stop(SAID_LIMIT);
     endtask
 
     task sample_host;
@@ -188,11 +209,14 @@ module kestrel_bench #(
                 watching = 1'b1;
                 reset_left = reset_left - 1;
             end
-            WRITE: state = NEXT;
-            START: begin
-                last = now + limit + 32'd1;
+            WRITE: if (h_we) state = NEXT;
+            START:
+            if (h_we) begin
+                last  = now + limit + 32'd1;
                 state = LOOK;
             end
+            ARMED: wait_for_end;
+            STRIKE: state = STRUCK;
             READ: begin
                 read[index] = h_rdata;
                 index = index + 1;
@@ -213,9 +237,8 @@ module kestrel_bench #(
                     first = word;
                     take;
                     count = word;
-                    for (i = first / BLOCK; i * BLOCK < first + count; i = i + 1) load(i);
-                    got = $fread(memory, request, first, count);
-                    if (got != 4 * count) stop(BAD_FILE);
+                    memory.fill(request, first, count);
+                    if (memory.broken) stop(BAD_FILE);
                 end
                 DO_WRITE: begin
                     take;
@@ -223,7 +246,11 @@ module kestrel_bench #(
                     take;
                     state = WRITE;
                 end
-                DO_RUN: state = START;
+                DO_RUN: begin
+                    take;
+                    strike = word;
+                    state  = START;
+                end
                 DO_END: stop(SAID_END);
                 default: stop(BAD_FILE);
             endcase
@@ -245,38 +272,13 @@ module kestrel_bench #(
             else if (held && {mem_req_we, mem_req_addr, mem_req_wdata} != held_request) stop(BAD_CHANGE);
             else if (mem_req_addr >= EXT_WORDS) stop(BAD_ADDRESS);
             else if (!mem_req_we && mem_req_wdata != 32'd0) stop(BAD_READ_DATA);
-            else if (!mem_req_we && outstanding == 6'd16) stop(BAD_OUTSTANDING);
-            else if (mem_req_ready) accept;
+            else if (!mem_req_we && memory.outstanding == 6'd16) stop(BAD_OUTSTANDING);
+            else if (mem_req_ready) begin
+                memory.accept(now);
+                if (memory.broken) stop(BAD_FILE);
+            end
             held = !mem_req_ready;
             if (held) held_request = {mem_req_we, mem_req_addr, mem_req_wdata};
-        end
-    endtask
-
-    task accept;
-        begin
-            load(mem_req_addr / BLOCK);
-            if (mem_req_we) begin
-                memory[mem_req_addr] = mem_req_wdata;
-                if (!dirty[mem_req_addr/BLOCK]) begin
-                    dirty[mem_req_addr/BLOCK] = 1'b1;
-                    written[writes] = mem_req_addr / BLOCK;
-                    writes = writes + 1;
-                end
-            end else begin
-                answer[youngest] = memory[mem_req_addr];
-                due[youngest] = now + latency;
-                youngest = youngest + 5'd1;
-                outstanding = outstanding + 6'd1;
-            end
-        end
-    endtask
-
-    task load(input [31:0] block);
-        if (!loaded[block]) begin
-            loaded[block] = 1'b1;
-            got = $fseek(contents, block * BLOCK * 4, 0);
-            got = $fread(memory, contents, block * BLOCK, BLOCK);
-            if (got != 4 * BLOCK) stop(BAD_FILE);
         end
     endtask
 
@@ -285,16 +287,8 @@ module kestrel_bench #(
         begin
             $fwrite(reply, "%u", SAID_DONE);
             for (i = 0; i < REGISTERS; i = i + 1) $fwrite(reply, "%u", read[i]);
-            word = writes;
-            $fwrite(reply, "%u", word);
-            for (i = 0; i < writes; i = i + 1) begin
-                dirty[written[i]] = 1'b0;
-                $fwrite(reply, "%u", written[i]);
-                for (index = 0; index < BLOCK; index = index + 1)
-                    $fwrite(reply, "%u", memory[written[i]*BLOCK+index]);
-            end
-            writes = 0;
-            state  = NEXT;
+            memory.tell(reply);
+            state = NEXT;
         end
     endtask
 
