@@ -103,3 +103,25 @@ FAR_SCOPES: dict[str, tuple[Scope, ...]] = {
 }
 FAR_EXAMPLES = {"dev": 60, "ci": 120, "deep": 1_000}
 """By profile, the scopes and the random examples of a target in a process of its own, where an operation costs a journey."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramBounds:
+    """How far the random search over programs looks: runs on definition and model, runs on all four chips.
+
+    A run has a program or more, `programs` at least on definition and model; each situation is met `each` times. Once these are
+    done, both searches go on for so many `minutes`.
+    """
+
+    cases: int
+    programs: int
+    everywhere: int
+    each: int
+    minutes: float = 0.0
+
+
+PROGRAM_BOUNDS: dict[str, ProgramBounds] = {
+    "dev": ProgramBounds(250, 400, 20, 1),
+    "ci": ProgramBounds(5_700, 10_000, 300, 20),
+    "deep": ProgramBounds(5_700, 10_000, 300, 20, minutes=120),
+}

@@ -16,12 +16,14 @@ from impl.schedule import ScheduleOptions
 from impl.traces import TraceError
 from spec.operations import Operation
 from verify.bounds import MOST_PAGE_SIZE, MOST_PAGES, MOST_REQUESTS, Scope
-from verify.chips.decode_cli import decode
+from verify.chips.decode_cli import chosen_chips, decode
 from verify.chips.rate import chip_rates
 from verify.conformance.cli import conformance
 from verify.conformance.setup_cli import set_up_targets
 from verify.explore import Exploration, Search, StepsExhausted
 from verify.findings import broken_rules, describe_failure, shortest, shrunk
+from verify.fuzz.cli import fuzz_chip
+from verify.fuzz.replaying import replay_program
 from verify.lockstep import replay as replay_operations
 from verify.machines import Tally, search_at_random
 from verify.refinement import Difference
@@ -37,7 +39,7 @@ from verify.view.cli import show_witness
 from verify.view.manager_walkthrough import walk_prefix_cache
 from verify.view.terminal import render_walkthrough, walked_verdict
 from verify.witness import Witness
-from verify.witness_files import is_of_manager, load, load_of_manager
+from verify.witness_files import is_of_manager, is_of_program, load, load_of_manager, load_of_program
 
 
 def finite(context: click.Context, parameter: click.Parameter, value: float) -> float:
@@ -45,6 +47,11 @@ def finite(context: click.Context, parameter: click.Parameter, value: float) -> 
     if not math.isfinite(value):
         raise click.BadParameter("not a number")
     return value
+
+
+def some_chips(context: click.Context, parameter: click.Parameter, value: str | None) -> tuple[str, ...]:
+    """The chips that the option names, none without it."""
+    return () if value is None else chosen_chips(context, parameter, value)
 
 
 @click.group("verify", epilog=EPILOG, context_settings=HELP)
@@ -63,6 +70,7 @@ def main() -> None:
       python -m verify fuzz --seed 7 --minutes 5 --target adapter:make --target-path ../mine
       python -m verify conformance --target vllm --profile dev
       python -m verify decode --chip all --window 8 --latency 1,4,16
+      python -m verify fuzz-chip --seed 7 --minutes 5 --chip spec,model
 
     Without --target it is the cache that ships. The whole suite with its closing summary is `pytest verify/`.
     """
@@ -74,6 +82,7 @@ main.add_command(set_up_targets)
 main.add_command(conformance)
 main.add_command(decode)
 main.add_command(chip_rates)
+main.add_command(fuzz_chip)
 
 
 @main.command(epilog=EPILOG)
@@ -213,6 +222,8 @@ def fuzz(seed: int, minutes: float, target: TargetOptions) -> int:
 @click.option(
     "--abort-every", type=click.IntRange(0), default=0, help="End every N-th request halfway.  [default: none]"
 )
+@click.option("--chip", "chips", callback=some_chips, help="Chips for a witness of a program.  [default: its own]")
+@click.option("--waves", type=click.Path(dir_okay=False, path_type=Path), help="Waves of a program in a simulator.")
 @target_options
 def replay(
     file: Path,
@@ -223,6 +234,8 @@ def replay(
     ms_per_token: float,
     hold: int,
     abort_every: int,
+    chips: tuple[str, ...],
+    waves: Path | None,
     target: TargetOptions,
 ) -> int:
     """Replay FILE: a saved witness, or a production request trace in the Azure or Mooncake format.
@@ -238,6 +251,8 @@ def replay(
         walkthrough = walk_prefix_cache(load_of_manager(file), click.format_filename(file), target)
         render_walkthrough(out, walkthrough)
         return walked_verdict(out, walkthrough)
+    if is_witness(file) and is_of_program(file):
+        return replay_program(out, load_of_program(file), chips, waves)
     if is_witness(file):
         with command_target(target) as choice:
             return replay_witness(out, load(file), choice)

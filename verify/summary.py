@@ -11,6 +11,8 @@ from spec.operations import ManagerOperation
 from verify.bounds import SCOPES, Profile
 from verify.decode.behaviour_checks import LogitError
 from verify.explore import Coverage, Exploration
+from verify.fuzz.search import ProgramTally
+from verify.fuzz.situations import required
 from verify.host.machine import HostTally
 from verify.host.situations import HOST_SITUATIONS
 from verify.induction import Induction
@@ -39,6 +41,7 @@ class Summary:
     host_tallies: list[HostTally] = field(default_factory=list)
     manager_explorations: list[Coverage[ManagerScope, ManagerOperation]] = field(default_factory=list)
     manager_tallies: list[ManagerTally] = field(default_factory=list)
+    program_tallies: list[ProgramTally] = field(default_factory=list)
     logit_errors: list[LogitError] = field(default_factory=list)
     witnesses: int = 0
 
@@ -59,7 +62,7 @@ def render_summary(summary: Summary, width: int) -> str:
     """The summary as text; empty when no search ran, unless the run was of another target than the cache that ships."""
     searches = (summary.explorations, summary.inductions, summary.tallies, summary.host_tallies, summary.logit_errors)
     managers = (summary.manager_explorations, summary.manager_tallies)
-    if not (summary.target or any(searches) or any(managers)):
+    if not (summary.target or any(searches) or any(managers) or summary.program_tallies):
         return ""
     console = Console(width=width, no_color=True, force_terminal=False, highlight=False)
     with console.capture() as captured:
@@ -76,6 +79,8 @@ def render_summary(summary: Summary, width: int) -> str:
             console.print(exploration_table(summary.manager_explorations, "scope of managers"))
         for walked in summary.manager_tallies:
             console.print(*manager_lines(walked), sep="\n")
+        for ran in summary.program_tallies:
+            console.print(*program_lines(ran), sep="\n")
         if summary.logit_errors:
             console.print(logit_error_table(summary.logit_errors))
         console.print(*not_checked(summary), sep="\n")
@@ -166,6 +171,19 @@ def manager_lines(tally: ManagerTally) -> list[str]:
         *situation_lines(tally.situations, tally.able),
         *([f"  not possible here: {', '.join(absent)}"] if absent else []),
         *told,
+    ]
+
+
+def program_lines(tally: ProgramTally) -> list[str]:
+    """What a random search over programs did, and how often it met what it must meet."""
+    seed = "derandomized, the same programs every time" if tally.seed is None else f"seed {tally.seed}"
+    cycles = {name: cycles for name, cycles in tally.cycles.items() if cycles}
+    return [
+        f"random search over programs on {', '.join(tally.chips)} ({seed}): {tally.programs:,} programs with "
+        f"{tally.instructions:,} instructions, {tally.starts:,} starts in {tally.cases:,} runs, "
+        f"{tally.watched:,} of them watched",
+        "  cycles: " + counted(cycles),
+        *situation_lines(tally.met, required(tally.features)),
     ]
 
 

@@ -1,4 +1,4 @@
-"""Witnesses on disk, of page tables and of managers."""
+"""Witnesses on disk, of page tables, of managers and of programs."""
 
 import hashlib
 import json
@@ -8,11 +8,14 @@ from typing import Any, TypeVar
 
 from impl.command import CommandError, write_atomically
 from impl.exit_codes import ExitCode
+from verify.fuzz import witness as of_programs
+from verify.fuzz.witness import ProgramWitness
 from verify.managers import witness as of_managers
 from verify.managers.witness import ManagerWitness
 from verify.witness import Witness, from_json, to_json
 
 W = TypeVar("W")
+AnyWitness = Witness | ManagerWitness | ProgramWitness
 
 
 def load(path: Path) -> Witness:
@@ -25,6 +28,11 @@ def load_of_manager(path: Path) -> ManagerWitness:
     return read(path, of_managers.from_json, "witness of a manager")
 
 
+def load_of_program(path: Path) -> ProgramWitness:
+    """Read a witness of a program; CommandError says what is wrong with the file."""
+    return read(path, of_programs.from_json, "witness of a program")
+
+
 def read(path: Path, take: Callable[[Any], W], what: str) -> W:
     """What the file describes."""
     try:
@@ -35,17 +43,21 @@ def read(path: Path, take: Callable[[Any], W], what: str) -> W:
 
 def is_of_manager(path: Path) -> bool:
     """Whether the file says that it is a manager's witness, whatever else it holds."""
-    with path.open("rb") as opened:
-        return b'"manager witness"' in opened.read(4096)
+    return _says(path, b'"manager witness"')
 
 
-def save(path: Path, witness: Witness | ManagerWitness) -> None:
+def is_of_program(path: Path) -> bool:
+    """Whether the file says that it is a program's witness, whatever else it holds."""
+    return _says(path, b'"program witness"')
+
+
+def save(path: Path, witness: AnyWitness) -> None:
     """Write the witness, whole or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
     write_atomically(path, json.dumps(values_of(witness), indent=1) + "\n")
 
 
-def keep(folder: Path | None, witness: Witness | ManagerWitness) -> tuple[Path | None, str]:
+def keep(folder: Path | None, witness: AnyWitness) -> tuple[Path | None, str]:
     """Where the witness was written below the folder, nowhere when that is None; and why not, for a title, when it cannot be."""
     if folder is None:
         return None, ""
@@ -57,12 +69,23 @@ def keep(folder: Path | None, witness: Witness | ManagerWitness) -> tuple[Path |
     return path, ""
 
 
-def name_of(witness: Witness | ManagerWitness) -> str:
+def name_of(witness: AnyWitness) -> str:
     """The first rules that it was saved for, and eight hex digits of its content."""
     content = json.dumps(values_of(witness), sort_keys=True).encode()
     return f"{'-'.join(witness.rules[:2])}-{hashlib.sha256(content).hexdigest()[:8]}"
 
 
-def values_of(witness: Witness | ManagerWitness) -> dict[str, Any]:
+def values_of(witness: AnyWitness) -> dict[str, Any]:
     """The witness as JSON values."""
-    return of_managers.to_json(witness) if isinstance(witness, ManagerWitness) else to_json(witness)
+    match witness:
+        case ManagerWitness():
+            return of_managers.to_json(witness)
+        case ProgramWitness():
+            return of_programs.to_json(witness)
+        case _:
+            return to_json(witness)
+
+
+def _says(path: Path, kind: bytes) -> bool:
+    with path.open("rb") as opened:
+        return kind in opened.read(4096)
