@@ -6,7 +6,15 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-DOCUMENTS = ("README.md", "DESIGN.md", "CHANGELOG.md", "docs/reference.md", "docs/target-protocol.md")
+DOCUMENTS = (
+    "README.md",
+    "DESIGN.md",
+    "CHANGELOG.md",
+    "docs/reference.md",
+    "docs/target-protocol.md",
+    "docs/chip.md",
+    "docs/your-rtl.md",
+)
 PLACEHOLDER = re.compile(r"^[A-Z]{4,}$|TODO|FIXME|TBD", re.MULTILINE)
 NAMED = re.compile(r"\b((?:docs|spec|impl|verify|mutants|tests)/[\w/.-]+\.(?:md|py|json))\b")
 MODULE = re.compile(r"`([\w/]+\.py)`")
