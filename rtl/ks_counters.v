@@ -57,8 +57,8 @@ module ks_counters (
     always @(posedge clk_i) begin
         if (!busy_i) begin
             // Nothing is counted in more cycles than are busy, nor is more than one word accepted in a cycle.
-            if (rst_ni && (count_q[1] > count_q[0] || count_q[2] > count_q[0] || count_q[3] > count_q[0] || count_q[4] > count_q[0]
-                    || count_q[5] + count_q[6] > count_q[0])) begin
+            if (rst_ni && (count_q[1] > count_q[0] || count_q[2] > count_q[0] || count_q[3] > count_q[0]
+                    || count_q[4] > count_q[0] || count_q[5] + count_q[6] > count_q[0])) begin
                 $display("ASSERTION ks_counters: more than TOTAL, time %0t", $time);
                 $finish;
             end

@@ -1,7 +1,8 @@
 // ks_cx: runs one op: the read sequencer with the pipeline S1, S2, S3 and the result rows behind it.
 // Rule:    docs/chip.md, 6 CX.
 // Latency: active_o from the cycle after start_i; a launched read is at rdata_i one cycle later.
-// Caller:  rst_ni is low in a flush, too; raises start_i only while not active_o, with legal operands; entries do not change while active_o.
+// Caller:  rst_ni is low in a flush, too; raises start_i only while not active_o, with legal operands; entries do not change
+//          while active_o.
 `default_nettype none
 
 `include "kestrel_isa.vh"
@@ -126,8 +127,8 @@ module ks_cx #(
 
     ks_sm sm (
         .clk_i(clk_i), .rst_ni(rst_ni),
-        .put_i(s2_q & score_q), .last_i(s2_last_q), .t_i(s2_j_q), .s_i(acc), .m_i(m_i), .sh_i(sh_i), .exp_o(exp_o), .done_o(sm_done),
-        .e_t_i(s1_j), .e_o(weight), .z_o(z)
+        .put_i(s2_q & score_q), .last_i(s2_last_q), .t_i(s2_j_q), .s_i(acc), .m_i(m_i), .sh_i(sh_i),
+        .exp_o(exp_o), .done_o(sm_done), .e_t_i(s1_j), .e_o(weight), .z_o(z)
     );
 
     ks_av #(.LANES(LANES)) av (

@@ -1,7 +1,8 @@
 // ks_dma: raises the memory requests of the current entry and gives the head entry its responses; drains after a flush.
 // Rule:    docs/chip.md, 6 DMA, requests and DMA, responses, and Flush; 5 QUIET.
 // Latency: requests are combinational of registers; a loaded row is written in the cycle of its last word.
-// Caller:  keeps the cur_ ports stable until next_o, and the queue empty while drain_o; rdata_i is the scratchpad's output, one cycle after st_launch_o.
+// Caller:  keeps the cur_ ports stable until next_o, and the queue empty while drain_o; rdata_i is the
+//          scratchpad's output, one cycle after st_launch_o.
 `default_nettype none
 
 module ks_dma #(
@@ -84,12 +85,13 @@ module ks_dma #(
     wire        row_last;
     wire        accept   = req_valid_o & req_ready_i;
     wire [13:0] words    = {3'd0, cur_count_i} << WORD_BITS;
-    wire        last     = cur_gather_i ? walk_last : cur_load_i ? {1'b0, word_q} + 14'd1 == words : cur_store_i ? row_last : 1'b1;
+    wire        load_last = {1'b0, word_q} + 14'd1 == words;
+    wire        last     = cur_gather_i ? walk_last : cur_load_i ? load_last : cur_store_i ? row_last : 1'b1;
     wire        is_row   = rsp_valid_i & ~is_table & ~drain_o;
     wire [3:0]  ahead    = outstanding_q[3:0] - {3'd0, rsp_valid_i};
 
-    // At most one of these is up, a stale one because the queue is empty then. 0 when none is: descriptors that were never pushed have
-    // no value.
+    // At most one of these is up, a stale one because the queue is empty then. 0 when none is: descriptors that were never pushed
+    // have no value.
     assign req_valid_o = load_up | walk_up | row_up | tok_up | stale_q;
     assign req_we_o    = row_up | tok_up | (stale_q & stale_we_q);
     assign req_addr_o  = stale_q ? stale_addr_q : walk_up ? walk_addr : req_valid_o ? cur_addr_i + {7'd0, word_q} : 20'd0;

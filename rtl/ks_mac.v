@@ -26,8 +26,8 @@ module ks_mac #(
 
     wire works = a_we_i | dot_i | clear_i | add_i;
 
-    // Products and sums are taken modulo their width on operands with their sign: the widths hold every result. Eight lanes at once,
-    // so that a simulator takes the rows apart once, and only for a row that enters.
+    // Products and sums are taken modulo their width on operands with their sign: the widths hold every result. Eight lanes in one
+    // expression, so that a simulator takes a row apart with few steps, and only a row that enters.
     function signed [20:0] dot8;
         input [63:0] a;
         input [63:0] b;

@@ -1,7 +1,8 @@
 // ks_queue: a ring of 8 descriptors with the head entry (oldest) and the current entry (oldest with requests to come).
 // Rule:    docs/chip.md, 6 Queue.
 // Latency: a push is seen one cycle later; pop_i, next_i and row_i take effect at the edge.
-// Caller:  rst_ni is low in a flush, too; pushes only when not full_o; next_i only with cur_valid_o, pop_i never before the entry's next_i (a write: with it).
+// Caller:  rst_ni is low in a flush, too; pushes only when not full_o; next_i only with cur_valid_o, pop_i never before the
+//          entry's next_i (a write: with it).
 `default_nettype none
 
 module ks_queue (
@@ -69,9 +70,9 @@ module ks_queue (
     wire [9:0]  head_row  = first_q[head_bit +: 10];
     wire [10:0] head_next = {1'b0, head_row} + 11'd1;
 
-    wire        fewer_more    = push_i ^ pop_i;
-    wire        pending_moves = push_i ^ next_i;
-    wire        changes       = push_i | pop_i | next_i | row_i;
+    wire        occupied_moves = push_i ^ pop_i;
+    wire        pending_moves  = push_i ^ next_i;
+    wire        changes        = push_i | pop_i | next_i | row_i;
 
     assign empty_o      = occupancy_q == 4'd0;
     assign full_o       = occupancy_q == 4'd8;
@@ -132,7 +133,7 @@ module ks_queue (
             if (next_i) begin
                 cur_q <= cur_q + 3'd1;
             end
-            if (fewer_more) begin
+            if (occupied_moves) begin
                 occupancy_q <= push_i ? occupancy_q + 4'd1 : occupancy_q - 4'd1;
             end
             if (pending_moves) begin

@@ -1,8 +1,8 @@
 // ks_seq: fetches, and lets the head instruction issue, end the run or wait.
 // Rule:    docs/chip.md, 6 SEQ, the end of a run; 5 IDLE (the other holds arrive as load_hold_i, store_hold_i and result_hold_i).
 // Latency: the head is IMEM[fetch] of the cycle before; all outputs but the head are combinational of it.
-// Caller:  code_i and the holds are combinational of the head; busy_i falls at the edge of end_o; flush_i whenever soft_i, fault_i or
-//          timeout_i is up.
+// Caller:  code_i and the holds are combinational of the head; busy_i falls at the edge of end_o; flush_i is up whenever
+//          soft_i, fault_i or timeout_i is.
 `default_nettype none
 
 `include "kestrel_isa.vh"
