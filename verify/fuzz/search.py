@@ -18,7 +18,7 @@ from verify.fuzz.building import MOST_LATENCY, PRESENT, Features, build
 from verify.fuzz.case import FuzzCase
 from verify.fuzz.draws import Drawn, drawn_cases
 from verify.fuzz.running import Bench, Compared, compare
-from verify.fuzz.situations import Watcher
+from verify.fuzz.situations import Watcher, met_in_time
 from verify.hypothesis_profile import no_constants_of_ours
 
 EVERY = 8
@@ -98,6 +98,8 @@ def search_programs(
         compared = compare(case, bench.chips(case.lanes), other_profiles(case) if extra else ())
         for name, results in compared.results.items():
             tally.cycles[name] += sum(result.counters.total for result in results if result.counters is not None)
+        for results in [*compared.results.values()][-1:]:
+            tally.met.update(met_in_time(case, results))
         if compared.differences:
             tally.failure = ProgramFailure(drawn, case, compared)
             raise DifferentError(", ".join(compared.rules))

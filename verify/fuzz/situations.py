@@ -5,8 +5,9 @@ docs/chip.md sections 4 to 6.
 """
 
 from collections import Counter, deque
+from collections.abc import Iterable, Iterator
 
-from impl.chip import ChipError
+from impl.chip import ChipError, Result
 from impl.chip_model.machine import ChipModel
 from impl.chip_model.sequencer import Head
 from impl.chip_model.trace import Snapshot
@@ -83,12 +84,26 @@ WAITS = (
     "a store or STREG waits by QUIET",
     "16 reads outstanding",
 )
+TIMES = ("memory that answers at random", "memory that falls silent", "TIMEOUT", "soft reset in a run")
+"""What only chips with time can be asked."""
 RESULT_HELD, LOAD_HELD, STORE_HELD, OWED_HELD, STORED_HELD = WAITS[3], WAITS[1], WAITS[2], WAITS[4], WAITS[5]
 
 
 def required(features: Features) -> tuple[str, ...]:
     """What a search with these features must have met."""
     return (*INSTRUCTIONS, *FLAGS, *ERRORS, *(WALKS if features.gather else ()), *WAITS)
+
+
+def met_in_time(case: FuzzCase, results: Iterable[Result]) -> Iterator[str]:
+    """What of TIMES the case, with the results of a chip that has time, has met."""
+    if case.profile.seed:
+        yield TIMES[0]
+    if case.profile.mute_after:
+        yield TIMES[1]
+    if any(result.status >> CODE_SHIFT == ErrorCode.TIMEOUT for result in results):
+        yield TIMES[2]
+    if any(start.reset_at for start in case.starts):
+        yield TIMES[3]
 
 
 class Watcher:

@@ -17,7 +17,7 @@ from verify.fuzz.draws import Drawn, drawn_cases
 from verify.fuzz.report import failure_lines, shrunk, witness_of
 from verify.fuzz.running import Bench
 from verify.fuzz.search import ProgramTally, search_programs
-from verify.fuzz.situations import FLAGS, INSTRUCTIONS, WALKS, required
+from verify.fuzz.situations import FLAGS, INSTRUCTIONS, TIMES, WALKS, required
 from verify.fuzz.witness import ProgramWitness, from_json, to_json
 from verify.summary import Summary
 from verify.witness_files import keep
@@ -59,12 +59,13 @@ def test_programs_mean_the_same_on_definition_and_model_and_meet_every_situation
 
 @pytest.mark.usefixtures(*SIMULATED)
 def test_programs_mean_and_take_the_same_on_all_four(profile: Profile, summary: Summary) -> None:
-    """CHIP-ISA, CHIP-CYCLE, CHIP-ERROR."""
+    """CHIP-ISA, CHIP-CYCLE, CHIP-ERROR, CHIP-GATHER, CHIP-WATCH, CHIP-RESET: programs, walks, silent memory, resets."""
     bounds = PROGRAM_BOUNDS[profile.name]
     tally = searched(tuple(CHIPS), bounds.everywhere, bounds.minutes, summary)
     assert tally.programs >= bounds.everywhere
     assert len({tally.cycles[name] for name in CHIPS if name != "spec"}) == 1
-    missing = [name for name in (*INSTRUCTIONS, *(FLAGS if profile.name != "dev" else ())) if not tally.met[name]]
+    wanted = (*INSTRUCTIONS, *((*FLAGS, *TIMES) if profile.name != "dev" else ()))
+    missing = [name for name in wanted if not tally.met[name]]
     assert not missing
 
 
