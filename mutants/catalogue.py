@@ -1,9 +1,9 @@
 """The named mutants, each one line, each with the rules that must catch it; and the controls.
 
-Source: docs/reference.md section 3, whose numbers the ids are; a c behind one means that the chip decodes. The expected rules were fixed before the first run. The
-nineteenth, trim in the wrong order, has two readings: the same pages given back in reverse break nothing but the order
-of the free list, a rule of impl/ that the literal tables check; pages taken from the wrong end lose rows. Those of the
-prefix cache are in mutants/prefix_catalogue.py.
+Source: docs/reference.md section 3, whose numbers the ids are; a c behind one means that the chip decodes. The expected rules
+were fixed before the first run. The nineteenth, trim in the wrong order, has two readings: the same pages given back in reverse
+break nothing but the order of the free list, a rule of impl/ that the literal tables check; pages taken from the wrong end lose
+rows. Those of the prefix cache are in mutants/prefix_catalogue.py, those of the chip's RTL in mutants/rtl_catalogue.py.
 """
 
 from dataclasses import replace

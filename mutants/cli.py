@@ -1,10 +1,12 @@
 """The command line of `python -m mutants`: the gate, and the gate again and again under load."""
 
 import importlib
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
+from typing import TypeVar
 
 import click
 from click.core import ParameterSource
@@ -17,11 +19,23 @@ from mutants.gate import decide
 from mutants.mutant import Mutant
 from mutants.repeat import repeat_gate
 from mutants.report import document
+from mutants.rtl_catalogue import RTL_MUTANTS
+from mutants.rtl_engine import RtlPlan, RtlRecord, carry_out_rtl
+from mutants.rtl_mutant import RtlMutant
+from mutants.rtl_report import decide_rtl, document_rtl, show_rtl
 from mutants.terminal import progress, show, show_ablation
+from verify.chips.judge import SIMULATORS
+from verify.chips.tools import ToolMissing
 
 REPORT = Path("reports", "mutants.json")
+RTL_REPORT = Path("reports", "mutants-rtl.json")
+OF_THE_RTL = frozenset({"rtl", "only", "simulator", "path", "debug"})
+"""What can be given with --rtl."""
+
 ATTRIBUTION = 2
 """Stages of its family that every mutant goes through when each broken rule is asked for."""
+
+M = TypeVar("M", Mutant, RtlMutant)
 
 CATALOGUE = click.option(
     "--catalogue",
@@ -44,12 +58,16 @@ ALL_RULES = click.option(
 @CATALOGUE
 @click.option("--matrix", is_flag=True, help="Put every mutant through every stage and print which rules each saw.")
 @click.option("--ablation", is_flag=True, help="Show what survives the source suite when its exact rules are left out.")
+@click.option(
+    "--rtl", is_flag=True, help="Run the mutants of the chip's RTL in the simulators, all of them in one build each."
+)
+@click.option("--simulator", type=click.Choice(list(SIMULATORS)), help="With --rtl: only this one.  [default: all]")
 @click.option("--shuffle", "seed", type=int, metavar="SEED", help="Run the mutants in an order shuffled by this seed.")
 @click.option(
     "--json",
     "path",
     metavar="PATH",
-    help=f'Where the report goes; "-": stdout.  [default: {REPORT} for a run of the whole catalogue]',
+    help=f'Where the report goes; "-": stdout.  [default: {REPORT}, with --rtl {RTL_REPORT}, for a run of the whole catalogue]',
 )
 @click.pass_context
 def cli(
@@ -59,20 +77,27 @@ def cli(
     catalogue: str,
     matrix: bool,
     ablation: bool,
+    rtl: bool,
+    simulator: str | None,
     seed: int | None,
     path: str | None,
 ) -> ExitCode | None:
     """Show that the checks see every mistake of the catalogue, each by the rule that it must break.
 
     Eighteen mistakes of the page table, the window and the host, those of the last two again while the chip's cycle model
-    decodes, a nineteenth in two readings, and eight of the prefix cache. A survivor and a kill by another rule fail; when the original or a control is not as it must be, nothing is
-    judged and the run is broken.
+    decodes, a nineteenth in two readings, and eight of the prefix cache; with --rtl those of the chip's RTL instead, each of
+    which every simulator must see. A survivor and a kill by another rule fail; when the original or a control is not as it
+    must be, nothing is judged and the run is broken.
     """
     if context.invoked_subcommand is not None:
-        given = [name for name in context.params if context.get_parameter_source(name) is ParameterSource.COMMANDLINE]
+        given = _given(context)
         if given:
             raise click.UsageError(f"options of {context.invoked_subcommand} come after its name")
         return None
+    if rtl:
+        return _rtl(context, only, simulator, path)
+    if simulator is not None:
+        raise click.UsageError("--simulator is for --rtl")
     if ablation and (only is not None or attribution or matrix):
         raise click.UsageError(
             "--ablation runs every mutant through a suite of its own: no --only, --attribution, --matrix"
@@ -81,11 +106,7 @@ def cli(
         path = str(REPORT)
     plan = _plan(catalogue, only, attribution, matrix, seed)
     record = Record(ablation_plan(plan) if ablation else plan)
-    if path is not None:
-        if path == str(REPORT):
-            with suppress(OSError):
-                REPORT.parent.mkdir(exist_ok=True)
-        check_place(path)
+    _check_report(path, REPORT)
     out = console(to_stderr=path == "-")
     with suppress(KeyboardInterrupt), progress(out, record.plan.units()) as announce:
         carry_out(record, announce)
@@ -96,6 +117,28 @@ def cli(
     if path is not None:
         write_json(path, ablation_document(record) if ablation else document(record))
     return (decide_ablation(record) if ablation else decide(record)).code
+
+
+def _rtl(context: click.Context, only: str | None, simulator: str | None, path: str | None) -> ExitCode:
+    """Run the mutants of the RTL."""
+    others = set(_given(context)) - OF_THE_RTL
+    if others:
+        raise click.UsageError(f"--rtl has mutants and checks of its own: no {', '.join(sorted(others))}")
+    if path is None and only is None and simulator is None:
+        path = str(RTL_REPORT)
+    plan = RtlPlan(_chosen_rtl(only), tuple(SIMULATORS) if simulator is None else (simulator,))
+    record = RtlRecord(plan)
+    _check_report(path, RTL_REPORT)
+    out = console(to_stderr=path == "-")
+    with suppress(KeyboardInterrupt), progress(out, plan.units()) as announce:
+        try:
+            carry_out_rtl(record, announce)
+        except ToolMissing as error:
+            raise CommandError(str(error), ExitCode.UNKNOWN) from None
+    show_rtl(out, record)
+    if path is not None:
+        write_json(path, document_rtl(record))
+    return decide_rtl(record).code
 
 
 @cli.command("repeat", epilog=EPILOG)
@@ -114,6 +157,21 @@ def repeat(only: str | None, attribution: bool, catalogue: str, runs: int, load:
     return repeat_gate(plans, load, console())
 
 
+def _given(context: click.Context) -> list[str]:
+    """Names of the parameters that the command line has."""
+    return [name for name in context.params if context.get_parameter_source(name) is ParameterSource.COMMANDLINE]
+
+
+def _check_report(path: str | None, default: Path) -> None:
+    """A CommandError when no report can be written there; the folder of the default one is made."""
+    if path is None:
+        return
+    if path == str(default):
+        with suppress(OSError):
+            default.parent.mkdir(exist_ok=True)
+    check_place(path)
+
+
 def _plan(catalogue: str, only: str | None, attribution: bool, matrix: bool, seed: int | None) -> Plan:
     try:
         module: ModuleType = importlib.import_module(catalogue)
@@ -127,11 +185,20 @@ def _plan(catalogue: str, only: str | None, attribution: bool, matrix: bool, see
 
 def _chosen(mutants: tuple[Mutant, ...], only: str | None) -> tuple[Mutant, ...]:
     """The mutants of these ids and families; a UsageError lists the ids when one is unknown."""
+    return _those(mutants, only, lambda mutant: (mutant.id, mutant.family))
+
+
+def _chosen_rtl(only: str | None) -> tuple[RtlMutant, ...]:
+    """The mutants of the RTL of these ids and modules; a UsageError lists the ids when one is unknown."""
+    return _those(RTL_MUTANTS, only, lambda mutant: (mutant.id, mutant.module))
+
+
+def _those(mutants: tuple[M, ...], only: str | None, names: Callable[[M], tuple[str, str]]) -> tuple[M, ...]:
     if only is None:
         return tuple(mutants)
     wanted = {name.strip() for name in only.split(",")}
-    unknown = wanted - {name for mutant in mutants for name in (mutant.id, mutant.family)}
+    unknown = wanted - {name for mutant in mutants for name in names(mutant)}
     if unknown:
         ids = ", ".join(mutant.id for mutant in mutants)
         raise click.UsageError(f"no mutant {', '.join(map(repr, sorted(unknown)))}; there are {ids}")
-    return tuple(mutant for mutant in mutants if not wanted.isdisjoint((mutant.id, mutant.family)))
+    return tuple(mutant for mutant in mutants if not wanted.isdisjoint(names(mutant)))

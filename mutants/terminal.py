@@ -51,7 +51,7 @@ def show(out: Console, record: Record, matrix: bool) -> None:
         out.print(Text(line))
     if record.results:
         out.print(Text(f"median {median_cpu_ms(record.results):.1f} ms of CPU a mutant, {record.seconds:.1f} s in all"))
-    _show_decision(out, decide(record))
+    show_decision(out, decide(record))
 
 
 def show_ablation(out: Console, record: Record) -> None:
@@ -64,10 +64,11 @@ def show_ablation(out: Console, record: Record) -> None:
             if rule in result.verdict.rules:
                 out.print(Text(f"mutant {result.mutant.id}: {why} {rule} sees it: {result.verdict.rules[rule]}"))
         out.print(Text(f"{record.seconds:.1f} s in all"))
-    _show_decision(out, decide_ablation(record))
+    show_decision(out, decide_ablation(record))
 
 
-def _show_decision(out: Console, decision: Decision) -> None:
+def show_decision(out: Console, decision: Decision) -> None:
+    """Print each reason that it is not a pass, and the verdict."""
     for reason in decision.reasons:
         out.print(Text(reason, style="red"))
     out.print(

@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
-from spec.isa import BUSY, DONE, ERROR, MOST_OUTSTANDING
-from tests.planted_rtl import SELECT, RtlFault, plant
+from spec.isa import BUSY, DONE, ERROR, MOST_OUTSTANDING, RESET, START
 from verify.benches.designs import design, dotted
 from verify.benches.host_port import HostPortMonitor, StatusError
 from verify.benches.memory_port import Edge, MemoryPortMonitor, ProtocolError, Request
 from verify.benches.scoreboard import MismatchError, Scoreboard
 from verify.benches.simulation import Case, Design, run, verdict
+from verify.chips.planted_rtl import SELECT, RtlFault, plant
 
 FAULTS: tuple[tuple[RtlFault, tuple[str, ...]], ...] = (
     (
@@ -86,8 +86,59 @@ FAULTS: tuple[tuple[RtlFault, tuple[str, ...]], ...] = (
         ("ks_check",),
     ),
     (RtlFault("a busy chip takes writes", "ks_host", "h_we_i & ~busy_q", "h_we_i", "ports"), ("host_port",)),
+    (
+        RtlFault("the page at hand is fetched again", "ks_walk", "i + {15'd0, left}", "i", "CHIP-GATHER"),
+        ("ks_walk", "memory_port", "gather"),
+    ),
+    (
+        RtlFault("an entry is late by a cycle", "ks_walk", "arrive | next_valid_q", "next_valid_q", "CHIP-GATHER"),
+        ("ks_walk", "gather"),
+    ),
+    (
+        RtlFault(
+            "bit 30 of an entry is ignored",
+            "ks_walk",
+            "entry_q[30:16] != 15'd0",
+            "entry_q[29:16] != 14'd0",
+            "CHIP-ERROR",
+        ),
+        ("ks_walk", "gather"),
+    ),
+    (
+        RtlFault("a fault names the oldest descriptor", "ks_queue", "pc_q[cur_q]", "pc_q[head_q]", "CHIP-ERROR"),
+        ("ks_queue",),
+    ),
+    (
+        RtlFault("the watchdog is silent", "ks_watchdog", "(&quiet_q) & ~progress", "1'b0", "CHIP-WATCH"),
+        ("ks_watchdog", "soft_reset"),
+    ),
+    (
+        RtlFault("an issue is no progress", "ks_watchdog", "issue_i | accept_i", "accept_i", "CHIP-WATCH"),
+        ("ks_watchdog",),
+    ),
+    (
+        RtlFault("a flush takes the request back", "ks_dma", "(flush_i | stale_q)", "stale_q", "CHIP-RESET"),
+        ("ks_dma", "soft_reset"),
+    ),
+    (
+        RtlFault("an answer to a forgotten read counts", "ks_dma", "~is_table & ~drain_o", "~is_table", "CHIP-RESET"),
+        ("ks_dma",),
+    ),
+    (
+        RtlFault(
+            "a draining chip runs on",
+            "ks_seq",
+            "~drain_i & (error ? idle : ready)",
+            "error ? idle : ready",
+            "CHIP-RESET",
+        ),
+        ("ks_seq", "soft_reset"),
+    ),
 )
-ENOUGH = r"bench_(ks_\w+|host_port)\.|traffic=(always|alternate)$|bench_cycles\.\w*(waits|latency/latency=40$)|sixteen"
+ENOUGH = (
+    r"bench_(ks_\w+|host_port)\.|bench_(gather|soft_reset)\.an?_"
+    r"|traffic=(always|alternate)$|bench_cycles\.\w*(waits|latency/latency=40$)|sixteen"
+)
 """Of the benches of the whole chip, what sees these faults; the rest sees them again, on other memories."""
 BENCHES = sorted({bench for _, benches in FAULTS for bench in benches})
 
@@ -188,6 +239,18 @@ def test_the_host_monitor_rejects(statuses: list[int]) -> None:
         monitor.check(cycle, status)
     with pytest.raises(StatusError):
         monitor.check(len(statuses), statuses[-1])
+
+
+def test_the_host_monitor_knows_a_soft_reset() -> None:
+    monitor = HostPortMonitor(nothing(), nothing())
+    monitor.check(0, BUSY)
+    monitor.wrote(0, RESET | START)
+    monitor.check(1, 0)
+    monitor.wrote(1, START)
+    monitor.check(2, BUSY)
+    monitor.wrote(2, RESET)
+    with pytest.raises(StatusError):
+        monitor.check(3, BUSY)
 
 
 def test_the_host_monitor_takes_runs() -> None:

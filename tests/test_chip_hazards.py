@@ -12,8 +12,8 @@ from impl.chip import ChipError, Counters, Profile, Start
 from impl.chip_model import compute, dma, sequencer
 from impl.chip_model.machine import ChipModel
 from impl.program import to_words
-from verify.chips.program_cases import ORDER, REGISTERS, Program
-from verify.chips.test_programs import LATENCIES, MEMORY
+from verify.chips.program_cases import MEMORY, ORDER, REGISTERS, Program
+from verify.chips.test_programs import LATENCIES
 
 Hold = Callable[..., bool]
 

@@ -16,7 +16,6 @@ from impl.command import CommandError
 from impl.exit_codes import ExitCode
 from impl.model_files import load
 from spec.isa import EXT_WORDS, Halt, encode
-from tests.planted_rtl import SELECT, plant
 from tests.test_rtl_faults import FAULTS
 from tests.toy_chip.toy import LANES, LISTING, MEMORY, WORDS, Misdeed, copies, toy
 from verify.chips.choice import POWER_ON, open_chip, open_chips
@@ -24,6 +23,7 @@ from verify.chips.comparison import DecodeTally, compare_decode, decode_cases, d
 from verify.chips.decode_cli import decode
 from verify.chips.icarus import IcarusChip
 from verify.chips.own_chip import BrokenChipError, OwnChip, is_own
+from verify.chips.planted_rtl import SELECT, plant
 from verify.chips.simulated import RTL
 from verify.chips.verilator import VerilatorChip
 from verify.chips.waves import RememberingChip, write_waves

@@ -201,14 +201,14 @@ def test_families_are_counted_one_by_one_and_together() -> None:
     assert summary(record) == ["aside 1 of 2", "toy 1 of 1", "2 of 3"]
 
 
-def test_the_eighteen_are_counted_together_the_nineteenth_and_the_prefix_cache_apart() -> None:
+def test_the_eighteen_are_counted_together_and_the_other_families_apart() -> None:
     record = Record(Plan(catalogue.PROJECT, catalogue.MUTANTS, catalogue.NO_OP, catalogue.BROKEN))
     for mutant in reversed(catalogue.MUTANTS):
         verdict = Verdict(Status.KILLED_ASSERTION, "", dict.fromkeys(mutant.expected[0], ""), "")
         record.results.append(Result(mutant, verdict, None, None))
     apart = "nineteenth (a) killed by LIFO, (b) killed by PT-ROWS"
     eighteen = ["page table 12 of 12", "window 2 of 2", "host 4 of 4", "18 of 18"]
-    assert summary(record) == [*eighteen, apart, "prefix cache 8 of 8"]
+    assert summary(record) == [*eighteen, apart, "on the chip 6 of 6", "prefix cache 8 of 8"]
     record.results = [result for result in record.results if result.mutant.id not in ("13", "P3")]
     seventeen = ["page table 12 of 12", "window 1 of 2", "host 4 of 4", "17 of 18"]
     assert summary(record) == [*seventeen, apart, "prefix cache 7 of 8"]

@@ -8,9 +8,9 @@ from impl.chip_decoder import ChipDecoder
 from impl.chip_model.machine import ChipModel
 from impl.integer_model import IntegerModel
 from impl.model_files import load
-from tests.planted_rtl import SELECT, DoesNotFitError, RtlFault, plant
 from verify.chips.comparison import DecodeTally, compare_decode, decode_cases
 from verify.chips.icarus import IcarusChip
+from verify.chips.planted_rtl import SELECT, DoesNotFitError, RtlFault, plant
 from verify.chips.simulated import SimulatedChip
 from verify.chips.verilator import VerilatorChip
 from verify.decode.hostile_models import hostile, hostile_rows

@@ -12,7 +12,9 @@ from spec.isa import (
     ERROR,
     IMEM_BASE,
     IMEM_INSTRUCTIONS,
+    RESET,
     START,
+    WALKER_BITS,
     ErrorCode,
     Halt,
     Load,
@@ -28,7 +30,7 @@ from verify.benches.patterns import Traffic, steady
 R = [Register.R0 + number for number in range(8)]
 IMEM = range(IMEM_BASE, IMEM_BASE + 2 * IMEM_INSTRUCTIONS)
 READ_ONLY = (Register.STATUS, Register.ERRPC, Register.TOK, *COUNTERS)
-NOWHERE = (0x004, 0x007, 0x017, 0x018, 0x0FF, 0x100, 0x200, 0x3FF, 0x600, 0x601, 0x7FF)
+NOWHERE = (0x004, 0x007, 0x017, 0x01C, 0x01E, 0x01F, 0x020, 0x0FF, 0x100, 0x200, 0x3FF, 0x600, 0x601, 0x7FF)
 """Addresses at the edges of what is mapped; they read 0 and take no writes."""
 
 LONG = (Load(row=0, count=60, address=0), Store(row=0, count=60, address=4096), Halt())
@@ -41,9 +43,9 @@ async def idle_chip(top: HierarchyObject) -> ChipUnderTest:
 
 @cocotb.test()
 async def after_reset_every_register_reads_zero(top: HierarchyObject) -> None:
-    """Not busy; STATUS, ERRPC, TOK, R0 .. R7 and counters 0."""
+    """Not busy; STATUS, ERRPC, TOK, R0 .. R7, the walker's registers and counters 0."""
     chip = await idle_chip(top)
-    for address in (Register.CTRL, *READ_ONLY, *R, *NOWHERE):
+    for address in (Register.CTRL, *READ_ONLY, *R, *WALKER_BITS, *NOWHERE):
         assert await chip.host.read(address) == 0, f"{address:#05x} is not 0 after reset"
 
 
@@ -131,17 +133,37 @@ async def a_write_counts_from_the_first_cycle_that_is_not_busy(top: HierarchyObj
 
 
 @cocotb.test()
-async def only_bit_0_of_ctrl_starts(top: HierarchyObject) -> None:
-    """CTRL reads 0; a write of every other bit starts nothing, a write of all bits does."""
+async def bit_0_of_ctrl_starts_and_bit_1_resets(top: HierarchyObject) -> None:
+    """CHIP-RESET: CTRL reads 0; bit 1 is a soft reset, whatever bit 0 is; bits above do nothing, bit 0 starts beside them."""
     chip = await idle_chip(top)
     await chip.host.load((Halt(),))
-    await chip.host.write(Register.CTRL, 0xFFFFFFFE)
-    await chip.clocking.next_cycle(4)
-    assert await chip.host.read(Register.STATUS) == 0
-    await chip.host.write(Register.CTRL, 0xFFFFFFFF)
+    for value in (0xFFFFFFFC, RESET, RESET | START, 0xFFFFFFFF, 0xFFFFFFFE):
+        await chip.host.write(Register.CTRL, value)
+        await chip.clocking.next_cycle(4)
+        assert await chip.host.read(Register.STATUS) == 0, f"CHIP-RESET: CTRL := {value:#x} starts"
+    await chip.host.write(Register.CTRL, 0xFFFFFFFD)
     assert await chip.host.read(Register.STATUS) == BUSY
     assert await chip.host.read(Register.CTRL) == 0
     assert (await chip.host.ended()).status == DONE
+
+
+@cocotb.test()
+async def the_walkers_registers_have_their_widths(top: HierarchyObject) -> None:
+    """CHIP-GATHER: a write keeps as many low bits as a register has, and only while not busy; a soft reset keeps them."""
+    chip, chance = await idle_chip(top), random.Random(4)
+    for pattern in (0xFFFFFFFF, 0xAAAAAAAA, 0x55555555, 0):
+        values = {register: pattern ^ chance.getrandbits(32) if pattern % 5 else pattern for register in WALKER_BITS}
+        for register, value in values.items():
+            await chip.host.write(register, value)
+        wanted = [value & (1 << WALKER_BITS[register]) - 1 for register, value in values.items()]
+        assert [await chip.host.read(register) for register in WALKER_BITS] == wanted
+        await chip.host.load(LONG)
+        await chip.host.start()
+        for register in WALKER_BITS:
+            await chip.host.write(register, chance.getrandbits(32))
+        await chip.host.soft_reset()
+        assert [await chip.host.read(register) for register in WALKER_BITS] == wanted, "CHIP-RESET keeps them"
+        await chip.clocking.next_cycle(4)
 
 
 @cocotb.test()
@@ -178,11 +200,12 @@ async def reset_ends_a_run_and_clears_the_registers(top: HierarchyObject) -> Non
     """One edge with rst_n low in the middle of a run: idle, all registers 0, and the next run is like any other."""
     chip = await chip_after_reset(top, Traffic("never", ready=(0,)))
     await chip.host.write(Register.R2, 9)
+    await chip.host.write(Register.NPAGES, 9)
     await chip.host.load(LONG)
     await chip.host.start()
     await chip.clocking.next_cycle(50)
     fresh = await chip_after_reset(top, steady(1))
-    for address in (*READ_ONLY, *R):
+    for address in (*READ_ONLY, *R, *WALKER_BITS):
         assert await fresh.host.read(address) == 0, f"{address:#05x} is not 0 after reset"
     ended = await fresh.host.run(LONG)
     assert (ended.status, ended.read_words) == (DONE, 60 * ROW_WORDS)

@@ -35,13 +35,14 @@ INSTRUCTIONS: dict[int, tuple[Field, ...]] = {
     ),
     8: (*AS_LOAD_W0, *AS_LOAD_W1),
     9: (*AS_LOAD_W0, *AS_LOAD_W1),
+    10: (*AS_LOAD_W0, Field("ra_o", 63, 61), Field("kv_o", 60, 60)),
     12: AS_LOAD_W1,
     16: (*AS_LOAD_W0, Field("q_o", 63, 60), Field("fl_o", 59, 56, range(4)), A, DST),
     17: (*AS_LOAD_W0, Field("fl_o", 59, 56, range(2)), A, DST),
     18: (*AS_LOAD_W0, Field("q_o", 63, 60), A),
     19: (*AS_LOAD_W0, DST),
 }
-"""By opcode; GATHER, 10, is illegal on a chip without a walker."""
+"""By opcode; GATHER, 10, has no address of its own (CHIP-GATHER)."""
 
 
 def allowed(field: Field) -> range:

@@ -5,7 +5,19 @@ import random
 import cocotb
 from cocotb.handle import HierarchyObject
 
-from spec.isa import BUSY, CODE_SHIFT, DONE, ERROR, IMEM_BASE, IMEM_INSTRUCTIONS, START, ErrorCode, Register
+from spec.isa import (
+    BUSY,
+    CODE_SHIFT,
+    DONE,
+    ERROR,
+    IMEM_BASE,
+    IMEM_INSTRUCTIONS,
+    RESET,
+    START,
+    WALKER_BITS,
+    ErrorCode,
+    Register,
+)
 from verify.benches.unit import Unit, unit_after_reset
 
 
@@ -93,9 +105,56 @@ async def fetch_gives_both_words_of_an_instruction(top: HierarchyObject) -> None
 
 @cocotb.test()
 async def counters_are_read_in_their_order(top: HierarchyObject) -> None:
-    """TOTAL in the low word, WRW in the high one, live."""
+    """TOTAL is counter 0, WRW counter 6, each live: the value is of the cycle in which it is read."""
     unit, chance = await unit_after_reset(top, "ks_host"), random.Random(83)
     for _ in range(5):
-        words = [chance.getrandbits(32) for _ in range(7)]
-        unit.pins.drive(counters_i=sum(word << (32 * place) for place, word in enumerate(words)))
-        assert [await read(unit, Register.TOTAL + place) for place in range(7)] == words
+        for place in range(7):
+            await unit.sees(h_addr_i=Register.TOTAL + place)
+            assert unit.pins["counter_index_o"] == place
+            await unit.clocking.next_cycle()
+            word = chance.getrandbits(32)
+            unit.pins.drive(counter_i=word)
+            assert await read(unit, Register.TOTAL + place) == word
+
+
+@cocotb.test()
+async def the_walker_sees_what_the_host_reads(top: HierarchyObject) -> None:
+    """CHIP-GATHER: each register has as many low bits as section 3 says; a busy chip and a soft reset keep them."""
+    unit, chance = await unit_after_reset(top, "ks_host"), random.Random(84)
+    for _ in range(8):
+        values = {register: chance.choice((0xFFFFFFFF, chance.getrandbits(32))) for register in WALKER_BITS}
+        for register, value in values.items():
+            await write(unit, register, value)
+        await write(unit, Register.CTRL, START)
+        for register in values:
+            await write(unit, register, chance.getrandbits(32))
+        await write(unit, Register.CTRL, RESET)
+        for register, value in values.items():
+            wanted = value & (1 << WALKER_BITS[register]) - 1
+            assert await read(unit, register) == wanted, f"{register.name}: written {value:#x}"
+            assert unit.pins[f"{register.name.lower()}_o"] == wanted, f"CHIP-GATHER: the walker's {register.name}"
+
+
+@cocotb.test()
+async def a_soft_reset_wins_over_all_else_in_its_cycle(top: HierarchyObject) -> None:
+    """CHIP-RESET: busy or not, whatever bit 0 is; R, TOK and STATUS are 0, an end and a TOK of the same cycle are lost."""
+    unit = await unit_after_reset(top, "ks_host")
+    pins = unit.pins
+    for busy in (0, 1):
+        for value in (RESET, RESET | START, 0xFFFFFFFF):
+            for number in range(1, 8):
+                await write(unit, Register.R0 + number, number)
+            await write(unit, Register.CTRL, START)
+            if busy:
+                await unit.clocked(tok_we_i=1, tok_i=5)
+            else:
+                await unit.clocked(end_i=1, end_code_i=ErrorCode.PAGE, end_pc_i=9)
+            pins.drive(tok_we_i=0, end_i=0)
+            pins.drive(tok_we_i=busy, tok_i=6, end_i=busy, end_code_i=ErrorCode.TIMEOUT, end_pc_i=7)
+            await unit.sees(h_we_i=1, h_addr_i=Register.CTRL, h_wdata_i=value)
+            assert (pins["soft_o"], pins["start_o"]) == (1, 0), "CHIP-RESET: a soft reset, whatever bit 0 is"
+            await unit.clocking.next_cycle()
+            pins.drive(h_we_i=0, tok_we_i=0, end_i=0)
+            cleared = [Register.STATUS, Register.ERRPC, Register.TOK, *(Register.R0 + number for number in range(8))]
+            assert [await read(unit, address) for address in cleared] == [0] * len(cleared), "CHIP-RESET"
+            assert not pins["busy_o"]

@@ -11,7 +11,7 @@ from spec.isa import IMEM_INSTRUCTIONS, ErrorCode, Op
 from verify.benches.op_rows import OPS
 from verify.benches.unit import Unit, unit_after_reset
 
-MOVES = (Op.LOAD, Op.STORE)
+MOVES = (Op.LOAD, Op.STORE, Op.GATHER)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +32,19 @@ class Machine(NamedTuple):
     active: bool = False
     empty: bool = True
     full: bool = False
+    drain: bool = False
+
+    def inputs(self) -> dict[str, int]:
+        """The pins that say so."""
+        return {
+            "load_hold_i": int(self.load_hold),
+            "store_hold_i": int(self.store_hold),
+            "result_hold_i": int(self.result_hold),
+            "cx_active_i": int(self.active),
+            "queue_empty_i": int(self.empty),
+            "queue_full_i": int(self.full),
+            "drain_i": int(self.drain),
+        }
 
 
 @dataclass(slots=True)
@@ -44,12 +57,15 @@ class SeqModel:
 
     def held(self, head: Head, machine: Machine) -> bool:
         """Whether the head waits; docs/chip.md sections 5 and 6."""
+        if machine.drain:
+            return True
         finished = machine.empty and not machine.active
         if head.code or head.op in (Op.HALT, Op.FENCE):
             return not finished
         if head.op in MOVES and head.count == 0:
             return False
-        hold = {Op.LOAD: machine.load_hold, Op.STORE: machine.store_hold}.get(head.op, False)
+        loads, stores = machine.load_hold, machine.store_hold
+        hold = {Op.LOAD: loads, Op.GATHER: loads, Op.STORE: stores}.get(head.op, False)
         if head.op in (Op.SETQ, Op.STREG):
             hold = machine.active
         if head.op in OPS:
@@ -77,7 +93,8 @@ async def ran(unit: Unit, program: list[Head], chance: random.Random, calm: floa
             head = Head(Op.HALT, code=ErrorCode.PC_END)
         holds = [chance.random() > calm for _ in range(4)]
         empty = chance.random() < calm
-        machine = Machine(holds[0], holds[1], holds[2], holds[3], empty, full=not empty and chance.random() > calm)
+        full, drain = not empty and chance.random() > calm, chance.random() > 0.5 + calm / 2
+        machine = Machine(holds[0], holds[1], holds[2], holds[3], empty, full, drain)
         shown = head or Head(chance.choice(list(Op)), code=chance.choice((0, 4)))
         pins.drive(
             busy_i=1,
@@ -85,12 +102,7 @@ async def ran(unit: Unit, program: list[Head], chance: random.Random, calm: floa
             op_i=shown.op,
             code_i=shown.code,
             count_i=shown.count,
-            load_hold_i=int(machine.load_hold),
-            store_hold_i=int(machine.store_hold),
-            result_hold_i=int(machine.result_hold),
-            cx_active_i=int(machine.active),
-            queue_empty_i=int(machine.empty),
-            queue_full_i=int(machine.full),
+            **machine.inputs(),
         )
         await unit.clocking.settled()
         ends = check(unit, model, head, machine, words)
@@ -100,7 +112,9 @@ async def ran(unit: Unit, program: list[Head], chance: random.Random, calm: floa
     else:
         raise AssertionError(f"the run did not end in {limit} cycles")
     await unit.sees(busy_i=0, code_i=0, op_i=Op.HALT)
-    assert not any(pins[name] for name in ("held_o", "push_o", "op_start_o", "setq_o", "end_o")), "acts while not busy"
+    assert not any(pins[name] for name in ("held_o", "push_o", "op_start_o", "setq_o", "end_o", "issue_o")), (
+        "acts while not busy"
+    )
     await unit.clocking.next_cycle(2)
 
 
@@ -114,13 +128,15 @@ def check(unit: Unit, model: SeqModel, head: Head | None, machine: Machine, word
     moves = right and head is not None and (head.op == Op.STREG or (head.op in MOVES and head.count != 0))
     wanted = {
         "held_o": held,
+        "issue_o": goes and not ends,
+        "finish_o": ends,
         "push_o": goes and moves,
         "op_start_o": goes and right and head is not None and head.op in OPS,
         "setq_o": goes and right and head is not None and head.op == Op.SETQ,
         "end_o": ends,
     }
     seen = {name: bool(pins[name]) for name in wanted}
-    assert seen == wanted, f"CHIP-IDLE: {model.head}: {head} with {machine} gives {seen}, not {wanted}"
+    assert seen == wanted, f"CHIP-IDLE, CHIP-RESET: {model.head}: {head} with {machine} gives {seen}, not {wanted}"
     assert (pins["score_count_o"] if pins["scored_o"] else None) == model.score_count
     if model.head is not None:
         assert pins["head_end_o"] == (model.head == IMEM_INSTRUCTIONS)
@@ -139,7 +155,7 @@ def check(unit: Unit, model: SeqModel, head: Head | None, machine: Machine, word
 
 def some_program(chance: random.Random, length: int) -> list[Head]:
     """Instructions that do not end, then one that does."""
-    kinds = [op for op in Op if op not in (Op.HALT, Op.GATHER)]
+    kinds = [op for op in Op if op != Op.HALT]
     body = [Head(chance.choice(kinds), chance.choice((0, 1, 2, 200, 255))) for _ in range(length)]
     return [*body, chance.choice((Head(Op.HALT), Head(Op.LOAD, 0, ErrorCode.COUNT), Head(Op.AV, 1, ErrorCode.DIV0)))]
 
@@ -174,9 +190,11 @@ async def each_condition_alone_holds_what_it_has_to(top: HierarchyObject) -> Non
         Machine(active=True),
         Machine(empty=False),
         Machine(empty=False, full=True),
+        Machine(drain=True),
     ]
-    heads = [Head(op) for op in Op if op != Op.GATHER]
-    heads += [Head(Op.LOAD, 0), Head(Op.STORE, 0), Head(Op.LOAD, code=4), Head(Op.SETQ, code=1), Head(Op.HALT, code=1)]
+    heads = [Head(op) for op in Op]
+    heads += [Head(op, 0) for op in MOVES]
+    heads += [Head(Op.LOAD, code=4), Head(Op.SETQ, code=1), Head(Op.HALT, code=1)]
     for head in heads:
         for machine in conditions:
             pins = unit.pins
@@ -186,14 +204,51 @@ async def each_condition_alone_holds_what_it_has_to(top: HierarchyObject) -> Non
                 op_i=head.op,
                 code_i=head.code,
                 count_i=head.count,
-                load_hold_i=int(machine.load_hold),
-                store_hold_i=int(machine.store_hold),
-                result_hold_i=int(machine.result_hold),
-                cx_active_i=int(machine.active),
-                queue_empty_i=int(machine.empty),
-                queue_full_i=int(machine.full),
+                **machine.inputs(),
             )
-            assert pins["held_o"] == SeqModel().held(head, machine), f"CHIP-IDLE: {head} beside {machine}"
+            assert pins["held_o"] == SeqModel().held(head, machine), f"CHIP-IDLE, CHIP-RESET: {head} beside {machine}"
             await unit.clocking.next_cycle()
             pins.drive(busy_i=0)
             await unit.clocking.next_cycle()
+
+
+@cocotb.test()
+async def a_fault_or_a_timeout_ends_the_run_whatever_the_head_does(top: HierarchyObject) -> None:
+    """CHIP-ERROR, CHIP-WATCH: the code and ERRPC of each, the fault's before the timeout's; the next run begins anew."""
+    unit = await unit_after_reset(top, "ks_seq")
+    pins = unit.pins
+    for number, (fault, timeout) in enumerate(((1, 0), (0, 1), (1, 0), (0, 1))):
+        await unit.clocked(start_i=1, busy_i=0, **Machine().inputs())
+        await unit.clocked(start_i=0, busy_i=1, insn_i=77, op_i=Op.FENCE, code_i=0)
+        await unit.clocking.next_cycle(3)
+        busy = Machine(empty=False, active=number > 1)
+        ends = {"fault_i": fault, "fault_code_i": ErrorCode.PAGE, "fault_pc_i": 42, "timeout_i": timeout, "flush_i": 1}
+        await unit.sees(**ends, **busy.inputs())
+        assert (pins["end_o"], pins["finish_o"]) == (1, fault), "CHIP-WATCH: the timeout is not what ends otherwise"
+        wanted = (ErrorCode.PAGE, 42) if fault else (ErrorCode.TIMEOUT, 3)
+        assert (pins["end_code_o"], pins["end_pc_o"]) == wanted, "CHIP-ERROR: code and ERRPC"
+        await unit.clocking.next_cycle()
+        pins.drive(fault_i=0, timeout_i=0, flush_i=0, busy_i=0)
+        await unit.clocked(start_i=1)
+        await unit.sees(start_i=0, busy_i=1, **Machine().inputs())
+        assert pins["fetch_o"] == 0 and not pins["held_o"] and not pins["issue_o"], "CHIP-RESET: a flush leaves no head"
+        await unit.clocking.next_cycle()
+        await unit.sees(op_i=Op.HALT)
+        assert (pins["end_o"], pins["end_code_o"]) == (1, 0)
+        await unit.clocking.next_cycle()
+        pins.drive(busy_i=0)
+
+
+@cocotb.test()
+async def a_soft_reset_forgets_the_score_and_another_flush_does_not(top: HierarchyObject) -> None:
+    """CHIP-RESET: AV's checks see no SCORE after a soft reset."""
+    unit = await unit_after_reset(top, "ks_seq")
+    pins = unit.pins
+    for soft in (0, 1, 0, 1):
+        await unit.clocked(start_i=1, busy_i=0)
+        await unit.clocked(start_i=0, busy_i=1)
+        await unit.clocked(op_i=Op.SCORE, count_i=9, **Machine().inputs())
+        await unit.clocked(op_i=Op.FENCE, soft_i=soft, flush_i=1)
+        await unit.sees(soft_i=0, flush_i=0, busy_i=0)
+        assert pins["scored_o"] == 1 - soft and (soft or pins["score_count_o"] == 9), "CHIP-RESET"
+        await unit.clocking.next_cycle()

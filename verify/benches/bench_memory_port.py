@@ -8,19 +8,27 @@ import random
 import cocotb
 from cocotb.handle import HierarchyObject
 
-from spec.isa import DONE, MOST_OUTSTANDING, Fence, Halt, Instruction, Load, Store, StReg
+from spec.isa import DONE, MOST_OUTSTANDING, Fence, Gather, Halt, Instruction, Load, Register, Store, StReg
 from verify.benches.chip_under_test import ROW_WORDS, ChipUnderTest, chip_after_reset
 from verify.benches.memory_port import Edge, Request
 from verify.benches.patterns import PATTERNS, Traffic
 from verify.benches.scoreboard import Scoreboard
+from verify.benches.walk_model import VALID, Walker, WalkModel, reads_of
 
-SOURCE, COPY, SECOND, TOKEN = 0x0100, 0x0800, 0x1000, 0x1FFF
+SOURCE, COPY, SECOND, THIRD, TOKEN = 0x0100, 0x0800, 0x1000, 0x1800, 0x1FFF
 ROWS = 24
+WALKER = Walker(btbase=0x600, btmask=3, pool=0x400, logp=1, npages=8)
+TABLE = [VALID | page for page in (5, 0, 7, 2)]
+GATHERED = 13
+"""The first logical row of both GATHERs: three pages, behind the end of the ring."""
 
 PROGRAM: tuple[Instruction, ...] = (
     Load(row=0, count=ROWS, address=SOURCE),
     Store(row=0, count=ROWS, address=COPY),
     StReg(address=TOKEN),
+    Gather(row=600, count=5, half=1, address_register=1),
+    Gather(row=605, count=3, half=0, address_register=1),
+    Store(row=600, count=8, address=THIRD),
     Load(row=500, count=3, address=COPY),
     Load(row=503, count=1, address=COPY + 3 * ROW_WORDS),
     Store(row=500, count=4, address=SECOND),
@@ -31,8 +39,10 @@ PROGRAM: tuple[Instruction, ...] = (
 )
 
 
-def requests_of_the_program(data: list[int]) -> list[Request]:
-    """What the program asks for, in order, when memory at SOURCE holds `data`."""
+def requests_of_the_program(data: list[int], memory: list[int]) -> list[Request]:
+    """What the program asks for, in order, when memory at SOURCE holds `data` (CHIP-GATHER: also of the walk)."""
+    walks = [reads_of(WalkModel(WALKER, GATHERED, half, count), memory) for half, count in ((1, 5), (0, 3))]
+    table = range(WALKER.btbase, WALKER.btbase + len(TABLE))
 
     def reads(address: int, rows: int) -> list[Request]:
         return [Request(False, address + i, 0) for i in range(rows * ROW_WORDS)]
@@ -44,6 +54,8 @@ def requests_of_the_program(data: list[int]) -> list[Request]:
         *reads(SOURCE, ROWS),
         *writes(COPY, data),
         *writes(TOKEN, [0]),
+        *[Request(False, address, 0) for walk in walks for address in walk],
+        *writes(THIRD, [memory[address] for walk in walks for address in walk if address not in table]),
         *reads(COPY, 4),
         *writes(SECOND, data[: 4 * ROW_WORDS]),
         *reads(SECOND, 1),
@@ -56,8 +68,13 @@ async def copied(top: HierarchyObject, traffic: Traffic) -> tuple[ChipUnderTest,
     chip = await chip_after_reset(top, traffic)
     data = [random.Random(7).getrandbits(32) for _ in range(ROWS * ROW_WORDS)]
     chip.memory.fill(SOURCE, data)
+    chip.memory.fill(WALKER.btbase, TABLE)
+    chip.memory.fill(WALKER.pool, data[::-1] + data)
+    for name, value in WALKER._asdict().items():
+        await chip.host.write(Register[name.upper()], value)
+    await chip.host.write(Register.R1, GATHERED)
     scoreboard: Scoreboard[Request] = Scoreboard("request")
-    scoreboard.expect(requests_of_the_program(data))
+    scoreboard.expect(requests_of_the_program(data, chip.memory.words))
 
     def see(edge: Edge) -> None:
         if edge.accepted and edge.request is not None:

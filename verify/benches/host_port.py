@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from spec.isa import BUSY, CODE_SHIFT, DONE, ERROR, IMEM_BASE, START, ErrorCode, Instruction, Register, encode
+from spec.isa import BUSY, CODE_SHIFT, DONE, ERROR, IMEM_BASE, RESET, START, ErrorCode, Instruction, Register, encode
 from verify.benches.clocking import Clocking, Pins
 
 COUNTERS = (
@@ -51,6 +51,7 @@ class HostPortMonitor:
         self._pins = pins
         self._clocking = clocking
         self._start_cycle: int | None = None
+        self._reset_cycle: int | None = None
         self._seen: tuple[int, int] | None = None
         self.busy_cycles = 0
         clocking.samples.append(self.sample)
@@ -61,7 +62,14 @@ class HostPortMonitor:
         address, data = pins["h_addr"], pins["h_rdata"]
         if address == Register.STATUS:
             self.check(cycle, data)
-        if pins["h_we"] and address == Register.CTRL and pins["h_wdata"] & START:
+        if pins["h_we"] and address == Register.CTRL:
+            self.wrote(cycle, pins["h_wdata"])
+
+    def wrote(self, cycle: int, value: int) -> None:
+        """Take note of a write of CTRL in this cycle: a soft reset, or a start."""
+        if value & RESET:
+            self._start_cycle, self._reset_cycle = None, cycle
+        elif value & START:
             self._start_cycle = cycle
 
     def check(self, cycle: int, status: int) -> None:
@@ -70,6 +78,10 @@ class HostPortMonitor:
         code, low = status >> CODE_SHIFT, status & 0xFF
         before = self._seen and self._seen[1] & 0xFF
         started = self._start_cycle is not None
+        if self._reset_cycle is not None:
+            before, self._reset_cycle = 0, None
+            if not started and status:
+                raise StatusError(f"{where} after a soft reset (CHIP-RESET)")
         # A start that came while busy is ignored; whether it did is known only when STATUS was seen right before it.
         surely = started and self._start_cycle == cycle - 1 and self._seen is not None and before != BUSY
         if low not in (0, BUSY, DONE, DONE | ERROR):
@@ -119,6 +131,10 @@ class HostDriver:
     async def start(self) -> None:
         """Start at instruction 0; the first busy cycle has begun when it returns."""
         await self.write(Register.CTRL, START)
+
+    async def soft_reset(self, value: int = RESET) -> None:
+        """Flush the chip, whatever it does; not busy in the cycle that has begun when it returns."""
+        await self.write(Register.CTRL, value)
 
     async def ended(self, limit: int = 20_000) -> Ended:
         """Wait until the run is over and read what it left. StillBusyError after `limit` cycles."""

@@ -21,6 +21,17 @@ def steady(latency: int) -> Traffic:
     return Traffic(f"latency_{latency}", gaps=(latency - 1,))
 
 
+def scattered(seed: int, length: int = 211) -> Traffic:
+    """As the profile RANDOM: not ready in one cycle of four, answers later by 0 .. 15, from the same state x."""
+    states = [seed]
+    for _ in range(length - 1):
+        x = states[-1]
+        x ^= x << 13 & 0xFFFFFFFF
+        x ^= x >> 17
+        states.append(x ^ x << 5 & 0xFFFFFFFF)
+    return Traffic("scattered", tuple(int(x & 3 != 0) for x in states), tuple(x >> 8 & 15 for x in states[:-2]))
+
+
 PATTERNS: tuple[Traffic, ...] = (
     Traffic("always"),
     steady(4),
@@ -32,6 +43,7 @@ PATTERNS: tuple[Traffic, ...] = (
     Traffic("prime_beats", ready=(1, 1, 0, 1, 0, 0, 1), gaps=(0, 3, 0, 0, 11)),
     Traffic("answers_in_a_bunch", gaps=(70,) + (0,) * 15),
     Traffic("full_of_outstanding", gaps=(40,)),
+    scattered(0x2545F491),
 )
 """Steady, alternating, bursty and pausing memories; lengths are often coprime, so that the two patterns shift."""
 

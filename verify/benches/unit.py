@@ -17,6 +17,14 @@ class Unit:
 
     pins: Pins
     clocking: Clocking
+    shared: Pins
+
+    async def reset(self, **values: int) -> None:
+        """Drive these inputs beside an edge in reset; the next cycle has begun on return, out of reset."""
+        self.pins.drive(**values)
+        self.shared.drive(**{RESET: 0})
+        await self.clocking.next_cycle()
+        self.shared.drive(**{RESET: 1})
 
     async def sees(self, **values: int) -> None:
         """Drive these inputs and wait until just before the edge, where outputs are read."""
@@ -38,4 +46,4 @@ async def unit_after_reset(top: HierarchyObject, module: str) -> Unit:
     shared.drive(**{RESET: 0})
     await clocking.next_cycle(2)
     shared.drive(**{RESET: 1})
-    return Unit(Pins(top, f"{module}_"), clocking)
+    return Unit(Pins(top, f"{module}_"), clocking, shared)

@@ -23,6 +23,15 @@ HOST_ADDRESSES = 1 << 11
 MOST_WORDS = 1 << 20
 """What 20 bits of a word address reach."""
 
+
+class SimulatorDied(ChipDied):
+    """The simulator, or the bench in it, ended by itself: of the chip nothing is known."""
+
+
+class SimulatorTimeout(ChipTimeout):
+    """The simulator used up its time, in which the chip may have come far or not: of it nothing is known."""
+
+
 ENDS: dict[int, tuple[type[ChipError], str]] = {
     SAID_LIMIT: (ChipTimeout, "it was still busy at the cycle limit"),
     3: (ChipUnknown, "mem_req_valid was x"),
@@ -32,7 +41,7 @@ ENDS: dict[int, tuple[type[ChipError], str]] = {
     7: (ChipDied, "mem_req_wdata was not 0 in a read"),
     8: (ChipDied, "it asked for a word while 16 reads were outstanding"),
     9: (ChipDied, "it changed a request before that was accepted"),
-    10: (ChipDied, "the bench could not read its request"),
+    10: (SimulatorDied, "the bench could not read its request"),
 }
 
 
@@ -116,9 +125,9 @@ def results(reply: bytes, starts: Sequence[Start], memory: MemoryWords, counts: 
         found.append(Result(current.copy(), token, status, error_pc, Counters(*counters) if counts else None))
     said = words[place : place + 2].tolist()
     if len(said) != 2 or (said[0] == SAID_END and len(found) < len(starts)):
-        raise ChipDied(f"the simulation ended by itself in start {len(found)}")
+        raise SimulatorDied(f"the simulation ended by itself in start {len(found)}")
     if said[0] != SAID_END:
-        kind, why = ENDS.get(said[0], (ChipDied, f"the bench said {said[0]}"))
+        kind, why = ENDS.get(said[0], (SimulatorDied, f"the bench said {said[0]}"))
         raise kind(f"{why} (start {len(found)}, cycle {said[1]} since power-on)")
     return found
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import ClassVar, Self
 
-from impl.chip import ChipDied, ChipError, ChipTimeout, MemoryWords, Profile, Result, Start
+from impl.chip import ChipDied, ChipError, MemoryWords, Profile, Result, Start
 from spec.isa import EXT_WORDS
 from verify.chips import exchange
 from verify.chips.builds import BUILDS, ROOT
@@ -190,7 +190,7 @@ class SimulatedChip(ABC):
             found = exchange.results(server.reply(), starts, memory, self.counters)
         except ServerLostError as error:
             self._forget(server)
-            raise ChipDied(str(error)) from None
+            raise exchange.SimulatorDied(str(error)) from None
         except ChipError as error:
             raise type(error)(f"{error}{last_words(log)}") from None
         except BaseException:
@@ -206,16 +206,16 @@ class SimulatedChip(ABC):
 
 
 def check_end(ended: Ended, limits: Limits) -> None:
-    """ChipTimeout for a run that used up its time, ChipDied for one that ended in another way than by an exit with 0."""
+    """SimulatorTimeout for a run that used up its time, SimulatorDied for one that ended otherwise than by an exit with 0."""
     if ended.out_of_time:
-        raise ChipTimeout(f"the simulator was still there after {limits.wall_seconds:g} s")
+        raise exchange.SimulatorTimeout(f"the simulator was still there after {limits.wall_seconds:g} s")
     if os.WIFSIGNALED(ended.status):
         number = os.WTERMSIG(ended.status)
         if number in OUT_OF_CPU or (number == signal.SIGKILL and ended.cpu_seconds >= limits.cpu_seconds):
-            raise ChipTimeout(f"the simulator used {ended.cpu_seconds:.2f} s of CPU and did not end")
-        raise ChipDied(f"the simulator was ended by {signal_name(number)}")
+            raise exchange.SimulatorTimeout(f"the simulator used {ended.cpu_seconds:.2f} s of CPU and did not end")
+        raise exchange.SimulatorDied(f"the simulator was ended by {signal_name(number)}")
     if os.WEXITSTATUS(ended.status):
-        raise ChipDied(f"the simulator ended with exit status {os.WEXITSTATUS(ended.status)}")
+        raise exchange.SimulatorDied(f"the simulator ended with exit status {os.WEXITSTATUS(ended.status)}")
 
 
 def last_words(log: str) -> str:
