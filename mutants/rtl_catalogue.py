@@ -2,11 +2,13 @@
 
 Source: docs/chip.md, whose words the titles use; the rules are those of spec/rules.py. Expected is what the definition says is
 wrong: CHIP-INT for the integers of a decode step, CHIP-ISA for what a program leaves otherwise. Here are those of numbers and of
-single instructions; those of order and of time are in mutants/rtl_order_catalogue.py.
+single instructions; those of order and of time are in mutants/rtl_order_catalogue.py, those of the walker, the watchdog and
+resets in mutants/rtl_walk_catalogue.py.
 """
 
 from mutants.rtl_mutant import INTEGER, PROGRAM, RtlMutant
 from mutants.rtl_order_catalogue import RTL_ORDER_MUTANTS
+from mutants.rtl_walk_catalogue import RTL_WALK_MUTANTS
 
 _NUMBERS = (
     RtlMutant("R1", "a byte is cut off, not rounded", "ks_rq", "41'd1 << (sh_i - 6'd1)", "41'd0", INTEGER),
@@ -83,7 +85,7 @@ _INSTRUCTIONS = (
     RtlMutant(
         "R26", "the last word is out of range", "ks_check", "mem_end > MEM_WORDS", "mem_end >= MEM_WORDS", PROGRAM
     ),
-    RtlMutant("R27", "a STREG is not held to its range", "ks_check", "(move & some) | streg", "move & some", PROGRAM),
+    RtlMutant("R27", "a STREG is not held to its range", "ks_check", "(plain & some) | streg", "plain & some", PROGRAM),
     RtlMutant(
         "R28",
         "a result row may be the last B row",
@@ -111,7 +113,15 @@ _INSTRUCTIONS = (
         "",
         PROGRAM,
     ),
-    RtlMutant("R34", "reset leaves a SCORE", "ks_seq", "scored_q      <= 1'b0;", "", PROGRAM),
+    RtlMutant(
+        "R34",
+        "reset leaves a SCORE",
+        "ks_seq",
+        "scored_q      <= 1'b0;",
+        "",
+        PROGRAM,
+        "head_end_q    <= 1'b0;\n            scored_q      <= 1'b0;",
+    ),
     RtlMutant("R35", "reset misses TOK", "ks_host", "tok_q   <= 32'd0;", "", PROGRAM),
     RtlMutant("R36", "R0 takes writes", "ks_host", "(h_index != 3'd0)", "1'b1", PROGRAM),
     RtlMutant(
@@ -156,16 +166,20 @@ _INSTRUCTIONS = (
     ),
 )
 
-RTL_MUTANTS = (*_NUMBERS, *_INSTRUCTIONS, *RTL_ORDER_MUTANTS)
+RTL_MUTANTS = (*_NUMBERS, *_INSTRUCTIONS, *RTL_ORDER_MUTANTS, *RTL_WALK_MUTANTS)
 
 RTL_NO_OP = RtlMutant(
     "R no-op",
     "control: another spelling of the same sum",
-    "ks_mac",
-    "{1'b0, lane_i, 4'd0} + {2'd0, lane_i, 3'd0}",
-    "{2'd0, lane_i, 3'd0} + {1'b0, lane_i, 4'd0}",
+    "ks_av",
+    "{1'b0, z_i, 8'd0} + {9'd0, z_i}",
+    "{9'd0, z_i} + {1'b0, z_i, 8'd0}",
 )
 
 RTL_BROKEN = RtlMutant(
-    "R broken", "control: every sum is one too many", "ks_mac", "acc_q <= dot;", "acc_q <= dot + 21'd1;"
+    "R broken",
+    "control: every sum is one too many",
+    "ks_mac",
+    "acc_q <= dot(a_q, row_i);",
+    "acc_q <= dot(a_q, row_i) + 21'd1;",
 )

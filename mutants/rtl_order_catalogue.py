@@ -27,17 +27,18 @@ _ORDER = (
         "R48",
         "a load takes no notice of the last B row",
         "ks_hazard",
-        "lo < act_end_i",
-        "lo + 11'd1 < act_end_i",
+        "first < act_end_i",
+        "first + 11'd1 < act_end_i",
         any_of("CHIP-LOAD"),
     ),
     RtlMutant(
         "R49",
         "a load takes no notice of result rows",
         "ks_hazard",
-        "load_o  = 1'b1;\n                    store_o = 1'b1;",
-        "store_o = 1'b1;",
+        "(res_hit != 4'd0)",
+        "1'b0",
         any_of("CHIP-LOAD"),
+        "(x_hit != 4'd0) | (res_hit != 4'd0)",
     ),
     RtlMutant(
         "R50",
@@ -51,7 +52,7 @@ _ORDER = (
         "R51",
         "an op takes no notice of stores",
         "ks_hazard",
-        "(q_load_i[e] || q_store_i[e])",
+        "q_load_i[e] | q_store_i[e]",
         "q_load_i[e]",
         any_of("CHIP-RESULT"),
     ),
@@ -59,15 +60,22 @@ _ORDER = (
         "R52",
         "an op takes no notice of the last row of a move",
         "ks_hazard",
-        "q_row < q_hi",
-        "q_row + 11'd1 < q_hi",
+        "row < hi",
+        "row + 11'd1 < hi",
         any_of("CHIP-RESULT"),
-        "q_store_i[e]) && q_row >= q_lo && q_row < q_hi",
+        "taken & (row >= lo) & (row < hi)",
     ),
     RtlMutant(
         "R53", "SETQ does not wait for the op", "ks_seq", "ready = ~cx_active_i;", "ready = 1'b1;", any_of("CHIP-IDLE")
     ),
-    RtlMutant("R54", "a descriptor's TOK is taken late", "ks_queue", "tok_q[cur_q]", "push_tok_i", any_of("CHIP-IDLE")),
+    RtlMutant(
+        "R54",
+        "a descriptor's TOK is taken late",
+        "ks_queue",
+        "word_q[cur_q]",
+        "cur_gather_o ? word_q[cur_q] : push_word_i",
+        any_of("CHIP-IDLE"),
+    ),
     RtlMutant(
         "R55",
         "a store reads while a read is outstanding",
@@ -149,18 +157,18 @@ _MOVES = (
 )
 
 _TIME = (
-    RtlMutant("R68", "VEC is frozen", "ks_counters", "vec_q + 32'd1", "vec_q", CYCLE),
-    RtlMutant("R69", "a start keeps the counters", "ks_counters", "!rst_ni || start_i", "!rst_ni", CYCLE),
+    RtlMutant("R68", "VEC is frozen", "ks_counters", "count_q[3] + 32'd1", "count_q[3]", CYCLE),
+    RtlMutant("R69", "a start keeps the counters", "ks_counters", "~rst_ni | clear_i", "~rst_ni", CYCLE),
     RtlMutant("R70", "STALL misses a waiting op", "kestrel", "held | cx_wait", "held", CYCLE),
     RtlMutant("R71", "VEC counts the last B row, too", "ks_cx", "reads_done & ~s1_b", "reads_done", CYCLE),
     RtlMutant(
         "R72",
         "result rows are compared by their hull",
         "ks_hazard",
-        "q_row >= q_lo && q_row < q_hi",
-        "q_row >= q_lo && {1'b0, res_row_i[9:0]} < q_hi",
+        "(row >= lo) & (row < hi)",
+        "(row >= lo) & ({1'b0, res_row_i[9:0]} < hi)",
         CYCLE,
-        "q_store_i[e]) && q_row >= q_lo && q_row < q_hi",
+        "taken & (row >= lo) & (row < hi)",
     ),
     # The A row is read before any younger load could have changed it, so only the cycles show it.
     RtlMutant(
@@ -170,7 +178,7 @@ _TIME = (
         "act_a_valid_i",
         "1'b0",
         CYCLE,
-        "if (act_a_valid_i &&",
+        "= act_a_valid_i &",
     ),
 )
 

@@ -98,6 +98,37 @@ EXPECTED = {
     "R71": "CHIP-CYCLE",
     "R72": "CHIP-CYCLE",
     "R73": "CHIP-CYCLE",
+    "R74": "CHIP-GATHER",
+    "R75": "CHIP-GATHER",
+    "R76": "CHIP-GATHER",
+    "R77": "CHIP-GATHER",
+    "R78": "CHIP-GATHER",
+    "R79": "CHIP-GATHER",
+    "R80": "CHIP-GATHER",
+    "R81": "CHIP-CYCLE",
+    "R82": "CHIP-ERROR",
+    "R83": "CHIP-ERROR",
+    "R84": "CHIP-ERROR",
+    "R85": "CHIP-ERROR",
+    "R86": "CHIP-ERROR",
+    "R87": "CHIP-ERROR",
+    "R88": "CHIP-ERROR",
+    "R89": "CHIP-CYCLE",
+    "R90": "CHIP-WATCH",
+    "R91": "CHIP-CYCLE",
+    "R92": "CHIP-WATCH",
+    "R93": "CHIP-WATCH",
+    "R94": "CHIP-RESET",
+    "R95": "CHIP-RESET",
+    "R96": "CHIP-RESET",
+    "R97": "CHIP-RESET",
+    "R98": "CHIP-RESET",
+    "R99": "CHIP-RESET",
+    "R100": "CHIP-RESET",
+    "R101": "CHIP-RESET",
+    "R102": "CHIP-RESET",
+    "R103": "CHIP-RESET",
+    "R104": "CHIP-CYCLE",
 }
 """Written down apart from the catalogue; source: docs/chip.md."""
 
@@ -142,14 +173,15 @@ def carried_out(*mutants: RtlMutant, simulator: str, broken: RtlMutant = RTL_BRO
 
 @pytest.fixture(scope="module")
 def in_icarus(icarus: object) -> RtlRecord:
-    """A register that is x, and what overlapping instructions show."""
-    return carried_out(OF["R35"], OF["R54"], simulator="icarus")
+    """A register that is x, what overlapping instructions show, and a reset."""
+    return carried_out(OF["R35"], OF["R54"], OF["R95"], simulator="icarus")
 
 
 @pytest.fixture(scope="module")
 def in_verilator(verilator: object) -> RtlRecord:
-    """A run without an end, the same, and whatever is no kill by its rule."""
-    return carried_out(OF["R40"], OF["R54"], STALE, EQUAL, WRONG_RULE, simulator="verilator")
+    """A run without an end, overlapping instructions, walks, TIMEOUT, and whatever is no kill by its rule."""
+    mutants = (OF["R40"], OF["R54"], STALE, EQUAL, WRONG_RULE, OF["R75"], OF["R87"], OF["R90"])
+    return carried_out(*mutants, simulator="verilator")
 
 
 def verdicts(record: RtlRecord) -> dict[str, tuple[Status, frozenset[str]]]:
@@ -161,6 +193,7 @@ def test_in_icarus_mutants_die_by_their_rules(in_icarus: RtlRecord) -> None:
     assert verdicts(in_icarus) == {
         "R35": (Status.KILLED_ASSERTION, frozenset({"CHIP-ISA"})),
         "R54": (Status.KILLED_ASSERTION, frozenset({"CHIP-ISA", "CHIP-IDLE"})),
+        "R95": (Status.KILLED_ASSERTION, frozenset({"CHIP-ISA", "CHIP-RESET"})),
     }
     assert "ChipUnknown" in in_icarus.results[0].verdict.rules["CHIP-ISA"]
 
@@ -171,6 +204,9 @@ def test_in_verilator_only_a_kill_by_its_rule_counts(in_verilator: RtlRecord) ->
     assert found["R40"][0] is found["wrong rule"][0] is killed
     assert "ChipTimeout" in in_verilator.results[0].verdict.rules["CHIP-ISA"]
     assert found["R54"] == (killed, frozenset({"CHIP-ISA", "CHIP-IDLE"}))
+    assert found["R90"] == (killed, frozenset({"CHIP-ISA", "CHIP-WATCH"}))
+    assert found["R87"] == (killed, frozenset({"CHIP-ISA", "CHIP-ERROR"}))
+    assert {"CHIP-GATHER", "CHIP-ISA"} <= found["R75"][1]
     assert (found["stale"][0], found["equal"][0]) == (Status.INVALID_APPLY, Status.SURVIVED)
     decision = decide_rtl(in_verilator)
     assert decision.code is ExitCode.FAIL
@@ -244,6 +280,9 @@ def test_the_report_is_one_that_a_viewer_reads(in_verilator: RtlRecord) -> None:
         "stale": "RuntimeError",
         "equal": "Survived",
         "wrong rule": "Killed",
+        "R75": "Killed",
+        "R87": "Killed",
+        "R90": "Killed",
     }
     place = next(one for one in document["files"]["rtl/ks_seq.v"]["mutants"] if one["id"] == "R40")["location"]
     line = document["files"]["rtl/ks_seq.v"]["source"].splitlines()[place["start"]["line"] - 1]
@@ -255,7 +294,7 @@ def test_the_table_says_the_same(in_verilator: RtlRecord) -> None:
     out = Console(width=250, record=True, file=io.StringIO())
     show_rtl(out, in_verilator)
     text = out.export_text()
-    assert "verilator 2 of 5, median" in text
+    assert "verilator 5 of 8, median" in text
     assert "verdict: fail" in text
 
 

@@ -5,32 +5,31 @@ ended has left neither memory nor registers as its instructions mean: it breaks 
 simulator that ends by itself or uses up its time says nothing of the chip: such a run breaks no rule and is lost.
 
 A rule of order is broken where a program that is written for it gives another result, and the same instructions with a FENCE
-between any two of them do not: then it is the order that is wrong, and no instruction. A rule of order that only costs cycles
-is seen as CHIP-CYCLE. Integers that are right at some latency of memory and wrong at another break CHIP-TIME.
+between any two of them do not: then it is the order that is wrong, and no instruction. Likewise CHIP-GATHER where LOADs of the
+same rows give the right result, CHIP-ERROR where the instructions before the error do, CHIP-WATCH and CHIP-RESET where the last
+start does from power-on. What only costs cycles is seen as CHIP-CYCLE. Integers that are right at some latency of memory and
+wrong at another break CHIP-TIME.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from impl.chip import ChipError, Profile, Result, Start
+from impl.chip import ChipError, Result, Start
 from impl.chip_decoder import ChipDecoder
 from impl.chip_model.machine import ChipModel
 from impl.decoder import Context
 from impl.integer_model import IntegerModel
 from impl.model_files import load
-from impl.program import to_words
 from spec.decode import Step, step_from_rows
-from spec.isa import Fence
-from spec.rules import RULES
 from verify.chips import tools
 from verify.chips.comparison import counter_differences, memory_differences
 from verify.chips.exchange import SimulatorDied, SimulatorTimeout
 from verify.chips.icarus import IcarusChip
 from verify.chips.planted_rtl import SELECT
-from verify.chips.program_cases import ERRORS, LIVES, MEMORY, ORDER, REGISTERS, Program
+from verify.chips.program_cases import MEMORY
 from verify.chips.simulated import SimulatedChip
-from verify.chips.spec_chip import SpecChip
+from verify.chips.trials import LANES, LATENCIES, Trial, trials
 from verify.chips.verilator import VerilatorChip
 from verify.decode.hostile_models import hostile, hostile_rows, uniform
 from verify.decode.integer_checks import step_differences
@@ -39,25 +38,12 @@ from verify.refinement import Difference
 
 SIMULATORS: Mapping[str, type[SimulatedChip]] = {"icarus": IcarusChip, "verilator": VerilatorChip}
 
-LANES = 16
-LATENCIES = (4, 1, 16)
 CYCLES_A_CYCLE, CYCLES_BESIDES = 3, 300
 """A chip may be busy for so many cycles for each one of the model's, and so many besides; then it does not end any more."""
 
 CPU_SECONDS = 20.0
 MOST_LOST = 3
 """So many runs that are lost, and the rest is not tried."""
-
-
-@dataclass(frozen=True, slots=True)
-class Trial:
-    """Starts on a memory of this latency, what each leaves, and the rule of order that they are written for, if any."""
-
-    name: str
-    latency: int
-    starts: tuple[Start, ...]
-    expected: tuple[Mapping[str, Result], ...]
-    rule: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +106,7 @@ class Judge:
     """What each trial has to leave, found out once; `judge` holds one chip after the other against it."""
 
     def __init__(self, latencies: Sequence[int] = LATENCIES) -> None:
-        self.trials = tuple(_trials(latencies))
+        self.trials = tuple(trials(latencies))
         self.decodes = tuple(_decodes())
 
     def judge(self, chip: SimulatedChip) -> Judged:
@@ -144,29 +130,6 @@ class Judge:
         return judged
 
 
-def _trials(latencies: Sequence[int]) -> Iterator[Trial]:
-    """Programs of rules of order at every latency, the others at the first one."""
-    first = latencies[0]
-    for name, program in ORDER.items():
-        word = name.partition(":")[0]
-        yield from (_trial(name, [_start(program)], k, word if word in RULES else "") for k in latencies)
-    for name, program in ERRORS.items():
-        yield _trial(name, [_start(program)], first)
-    for name, starts in LIVES.items():
-        yield _trial(name, starts, first)
-
-
-def _start(program: Program) -> Start:
-    return Start(to_words(program), REGISTERS)
-
-
-def _trial(name: str, starts: Sequence[Start], latency: int, rule: str = "") -> Trial:
-    by_meaning = SpecChip(LANES).run(starts, MEMORY)
-    by_cycles = ChipModel(LANES).run(starts, MEMORY, Profile(latency))
-    expected = ({"spec": spec, "model": model} for spec, model in zip(by_meaning, by_cycles, strict=True))
-    return Trial(name, latency, tuple(starts), tuple(expected), rule)
-
-
 def _decodes() -> Iterator[DecodeTrial]:
     """Steps of models that no training gives, one of them with a mean at its halves, and of a random one."""
     for seed, palette, rows in ((1, (0, 1), 3), (2, (-128, 127), 3), (3, (-3, 0, 2), 5), (4, (-1, 0, 1), 0)):
@@ -183,49 +146,44 @@ def _decode_trial(model: IntegerModel, token: int, past: Context) -> DecodeTrial
     return DecodeTrial(model, token, past, expected, decoder.last)
 
 
-def _limit(results: Iterable[Result]) -> int:
-    return CYCLES_BESIDES + CYCLES_A_CYCLE * max(result.counters.total for result in results if result.counters)
+def _limit(results: Iterable[Result], starts: Iterable[Start] = ()) -> int:
+    cycles = [*(result.counters.total for result in results if result.counters), *(one.reset_at or 0 for one in starts)]
+    return CYCLES_BESIDES + CYCLES_A_CYCLE * max(cycles)
 
 
 def _run(trial: Trial, chip: SimulatedChip, judged: Judged) -> bool | None:
     """Whether memory and registers are right after each start of the trial; None when it was lost."""
-    where = f"{trial.name}, latency {trial.latency}"
-    chip.cycle_limit = _limit(one["model"] for one in trial.expected)
+    chip.cycle_limit = _limit((one["model"] for one in trial.expected), trial.starts)
     judged.runs += 1
     try:
-        found = chip.run(trial.starts, MEMORY, Profile(trial.latency))
+        found = chip.run(trial.starts, MEMORY, trial.profile)
     except (SimulatorDied, SimulatorTimeout) as error:
-        judged.lose(error, where)
+        judged.lose(error, trial.where)
         return None
     except ChipError as error:
         found = []
-        judged.note([Difference("CHIP-ISA", "its program ends", f"{type(error).__name__}: {error}")], where)
+        judged.note([Difference("CHIP-ISA", "its program ends", f"{type(error).__name__}: {error}")], trial.where)
     wrong = not found
     for expected, result in zip(trial.expected, found, strict=False):
-        wrong |= judged.note(memory_differences({**expected, "rtl": result}), where)
-        judged.note(counter_differences({**expected, "rtl": result}), where)
+        wrong |= judged.note(memory_differences({**expected, "rtl": result}), trial.where)
+        judged.note(counter_differences({**expected, "rtl": result}), trial.where)
         judged.cycles += result.counters.total if result.counters else 0
-    if wrong and trial.rule and trial.rule not in judged.broken and _right_one_by_one(trial, chip, judged):
-        judged.broken[trial.rule] = f"{where}: another result, but not with FENCE between its instructions"
+    if wrong and trial.rule and trial.rule not in judged.broken and _right_otherwise(trial, chip, judged):
+        judged.broken[trial.rule] = f"{trial.where}: another result, but not {trial.otherwise}"
     return not wrong
 
 
-def _right_one_by_one(trial: Trial, chip: SimulatedChip, judged: Judged) -> bool:
-    """Whether the trial's program leaves what it should when each instruction waits for the one before it."""
-    fence = to_words((Fence(),))
-    starts = [
-        Start(tuple(words for one in start.program or () for words in (one, *fence)), start.registers)
-        for start in trial.starts
-    ]
-    expected = [one["spec"] for one in trial.expected]
-    chip.cycle_limit = _limit(ChipModel(LANES).run(starts, MEMORY, Profile(trial.latency)))
+def _right_otherwise(trial: Trial, chip: SimulatedChip, judged: Judged) -> bool:
+    """Whether the starts that show that nothing else is wrong leave what they should."""
+    expected = ChipModel(LANES).run(trial.control, MEMORY, trial.profile)
+    chip.cycle_limit = _limit(expected)
     judged.runs += 1
     try:
-        found = chip.run(starts, MEMORY, Profile(trial.latency))
+        found = chip.run(trial.control, MEMORY, trial.profile)
     except ChipError:
         return False
     return not any(
-        list(memory_differences({"spec": right, "rtl": result})) for right, result in zip(expected, found, strict=True)
+        list(memory_differences({"model": right, "rtl": result})) for right, result in zip(expected, found, strict=True)
     )
 
 
