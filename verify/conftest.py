@@ -26,6 +26,7 @@ from verify.situations import possible
 from verify.summary import Summary, render_summary
 
 ROOT = Path(__file__).resolve().parent.parent
+FIRST = ("test_replay.py", "test_contracts.py")
 SUMMARY: pytest.StashKey[Summary] = pytest.StashKey()
 CONTRACTS: pytest.StashKey[dict[str, Result]] = pytest.StashKey()
 CHOICE: pytest.StashKey[Choice] = pytest.StashKey()
@@ -83,11 +84,13 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Replay saved witnesses first: what failed before is the likeliest to fail, and takes microseconds.
+    """Replay saved witnesses first: what failed before is the likeliest to fail, and takes microseconds. Contracts come next.
+
+    They take longest, and what a solver finds in which time depends on what its process has done before.
 
     With --target, leave out what is of the cache that ships.
     """
-    items.sort(key=lambda item: item.path.name != "test_replay.py")
+    items.sort(key=lambda item: FIRST.index(item.path.name) if item.path.name in FIRST else len(FIRST))
     if config.stash[CHOICE].far:
         left_out = [item for item in items if item.get_closest_marker("any_target") is None]
         config.hook.pytest_deselected(items=left_out)
