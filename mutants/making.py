@@ -1,7 +1,7 @@
 """Make the mutants of a run: splice, compile, and set aside those that are no new program.
 
 A mutant that compiles to the original's instructions is equivalent, proved by identity; one that compiles to those of an
-earlier mutant is a duplicate. Neither needs a child.
+earlier mutant which goes through the same stages is a duplicate. Neither needs a child.
 """
 
 import marshal
@@ -17,8 +17,8 @@ from mutants.splice import DoesNotApply, Spliced, splice
 from mutants.verdicts import Status, Verdict
 
 ORIGINAL = "the original"
-Programs = dict[tuple[str, bytes], str]
-"""Module and instructions -> the first to make them: a mutant's id, or ORIGINAL."""
+Programs = dict[tuple[str, bytes, tuple[str, ...]], str]
+"""Module, instructions and stages -> the first to make them: a mutant's id, or ORIGINAL, which has no stages of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ def make(mutants: Iterable[Mutant], sources: Mapping[str, Source], project: Proj
     for module, source in sources.items():
         if within(module, project.subject):
             code = compile_module(source.source, os.path.join(project.root, source.path))
-            programs[module, instructions(code)] = ORIGINAL
+            programs[module, instructions(code), ()] = ORIGINAL
     return {mutant.id: _make(mutant, sources, project, programs) for mutant in mutants}
 
 
@@ -65,7 +65,9 @@ def _make(mutant: Mutant, sources: Mapping[str, Source], project: Project, progr
     except (SyntaxError, ValueError, RecursionError) as error:
         why = f"{type(error).__name__}: {error}"
         return Made(spliced, verdict=Verdict(Status.INVALID_COMPILE, why, {}, ""))
-    maker = programs.setdefault((mutant.module, instructions(code)), mutant.id)
+    made = instructions(code)
+    stages = project.stages_of(mutant.family)
+    maker = programs.get((mutant.module, made, ())) or programs.setdefault((mutant.module, made, stages), mutant.id)
     if maker == mutant.id:
         return Made(spliced, code)
     status = Status.EQUIVALENT_BYTECODE if maker == ORIGINAL else Status.DUPLICATE

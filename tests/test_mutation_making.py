@@ -1,5 +1,7 @@
 """A mutant is made once, and only a new program is run."""
 
+from dataclasses import replace
+
 import pytest
 
 from mutants.client import Source
@@ -58,6 +60,14 @@ def test_the_second_of_two_equal_mutants_is_a_duplicate_of_the_first() -> None:
     verdict = made["two"].verdict
     assert verdict is not None
     assert (verdict.status, verdict.detail) == (Status.DUPLICATE, "the same instructions as one")
+
+
+def test_the_same_change_before_other_stages_is_no_duplicate() -> None:
+    project = replace(PROJECT, family_stages={"aside": ("unit",)})
+    again = replace(mutant("two", "page - 1"), family="aside")
+    made = make([mutant("one", "page - 1"), again, replace(again, id="three")], SOURCES, project)
+    verdicts = {name: one.verdict and one.verdict.detail for name, one in made.items()}
+    assert verdicts == {"one": None, "two": None, "three": "the same instructions as two"}
 
 
 @pytest.mark.parametrize("module", ["verify.check", "impl.gone"])
