@@ -44,14 +44,15 @@ def decide_rtl(record: RtlRecord) -> Decision:
 
 
 def summary_rtl(record: RtlRecord) -> list[str]:
-    """One line a simulator: how many mutants were caught, and the median of CPU."""
+    """One line a simulator: how many mutants were caught, and their CPU, the median and in all."""
     lines = []
     for simulator in record.plan.simulators:
         results = [result for result in record.results if result.simulator == simulator]
         if results:
             caught = sum(result.caught for result in results)
-            median = statistics.median(result.cpu_ms for result in results)
-            lines.append(f"{simulator} {caught} of {len(record.plan.mutants)}, median {median:.0f} ms of CPU a mutant")
+            cpu_ms = [result.cpu_ms for result in results]
+            cpu = f"median {statistics.median(cpu_ms):.0f} ms of CPU a mutant, {sum(cpu_ms) / 1e3:.0f} s in all"
+            lines.append(f"{simulator} {caught} of {len(record.plan.mutants)}, {cpu}")
     return lines
 
 

@@ -65,7 +65,7 @@ def test_what_has_no_meaning_without_time_is_refused() -> None:
 def test_what_the_definition_leaves_open_is_unknown_or_refused() -> None:
     with pytest.raises(ChipUnknown, match="scratchpad row 0 is read"):
         SpecChip(16, 100).run([Start((encode(Store(0, 1, 0)),))], MEMORY)
-    with pytest.raises(ValueError, match="a host write of CTRL starts the program"):
+    with pytest.raises(ValueError, match="a start is a run"):
         SpecChip(16, 100).run([Start(registers=((0, 1),))], MEMORY)
     with pytest.raises(ValueError, match="memory has shape"):
         SpecChip(16, 99).run([Start()], MEMORY)

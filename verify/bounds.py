@@ -121,7 +121,7 @@ class ProgramBounds:
 
 
 PROGRAM_BOUNDS: dict[str, ProgramBounds] = {
-    "dev": ProgramBounds(250, 400, 20, 1),
+    "dev": ProgramBounds(290, 400, 20, 1),
     "ci": ProgramBounds(6_500, 10_000, 300, 20),
     "deep": ProgramBounds(6_500, 10_000, 300, 20, minutes=120),
 }

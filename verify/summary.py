@@ -12,7 +12,7 @@ from verify.bounds import SCOPES, Profile
 from verify.decode.behaviour_checks import LogitError
 from verify.explore import Coverage, Exploration
 from verify.fuzz.search import ProgramTally
-from verify.fuzz.situations import required
+from verify.fuzz.situations import REQUIRED
 from verify.host.machine import HostTally
 from verify.host.situations import HOST_SITUATIONS
 from verify.induction import Induction
@@ -183,7 +183,7 @@ def program_lines(tally: ProgramTally) -> list[str]:
         f"{tally.instructions:,} instructions, {tally.starts:,} starts in {tally.cases:,} runs, "
         f"{tally.watched:,} of them watched",
         "  cycles: " + counted(cycles),
-        *situation_lines(tally.met, required(tally.features)),
+        *situation_lines(tally.met, REQUIRED),
     ]
 
 

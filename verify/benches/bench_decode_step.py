@@ -1,6 +1,6 @@
 """One whole decode step of the chip, to be read from top to bottom: what the host does, what the chip runs, what comes back.
 
-The model is one of the standard integer models; the right answer is the integer decoder's. Programs are usually compiled
+The model is one of the standard integer models; the right answer is the definition's. Programs are usually compiled
 (impl/compiler.py); this one is typed, as docs/chip.md section 7 tells it.
 """
 
@@ -9,13 +9,15 @@ import numpy as np
 import numpy.typing as npt
 from cocotb.handle import HierarchyObject
 
-from impl.decoder import Context, IntegerDecoder
+from impl.decoder import Context
 from impl.integer_model import IntegerModel
 from impl.model_files import load
+from spec.decode import step_from_rows
 from spec.isa import DONE, Av, Dot, DotL, Halt, Instruction, Load, Register, Score, SetQ, Store, StReg
 from verify.benches.chip_under_test import LANES, ROW_WORDS, ChipUnderTest, chip_after_reset
 from verify.benches.formulas import lanes_of_words, words_of
 from verify.benches.patterns import FEW, Traffic, steady
+from verify.decode.oracle import parameters
 
 D = LANES
 VOCABULARY = 16
@@ -106,7 +108,7 @@ async def step(chip: ChipUnderTest, model: IntegerModel, token: int, context: Co
     await chip.host.write(Register.R5, token * ROW_WORDS)
     await chip.host.start()
     ended = await chip.host.ended()
-    right = IntegerDecoder(model).step(token, context)
+    right = step_from_rows(parameters(model), token, context.keys, context.values)
 
     assert ended.status == DONE, f"STATUS is {ended.status:#x}, ERRPC {ended.error_pc}"
     assert got_row(chip, NEW_KEY) == right.key.tolist(), "CHIP-INT: the new row's key"
@@ -121,7 +123,7 @@ async def step(chip: ChipUnderTest, model: IntegerModel, token: int, context: Co
 
 
 @cocotb.test()
-async def four_steps_follow_each_other_like_the_integer_decoders(top: HierarchyObject) -> None:
+async def four_steps_follow_each_other_like_the_definitions(top: HierarchyObject) -> None:
     """Each token is the one before it gave; each step attends the rows of all steps before."""
     model = load(f"random-1-{D}")
     chip = await chip_with_model(top, steady(4), model)
@@ -129,7 +131,7 @@ async def four_steps_follow_each_other_like_the_integer_decoders(top: HierarchyO
     for _ in range(4):
         context = Context(keys, values)
         cycles.append(await step(chip, model, token, context))
-        right = IntegerDecoder(model).step(token, context)
+        right = step_from_rows(parameters(model), token, context.keys, context.values)
         keys, values, token = np.vstack((keys, right.key)), np.vstack((values, right.value)), right.token
     # Row by row the context grows, and so does the time: the past is what a step must read anew.
     assert cycles == sorted(cycles)

@@ -5,7 +5,7 @@ from types import TracebackType
 from typing import Self
 
 from impl.chip import ChipUnknown, MemoryWords, Profile, Result, Start
-from spec.isa import EXT_WORDS, RESET, START, Register
+from spec.isa import EXT_WORDS
 from spec.isa_machine import Machine, Unspecified
 from spec.isa_semantics import run
 from verify.chips import exchange
@@ -30,7 +30,8 @@ class SpecChip:
     def run(self, starts: Sequence[Start], memory: MemoryWords, profile: Profile = Profile()) -> list[Result]:  # noqa: B008
         """A result for each start. Raises ChipUnknown for a program that reads a row which was never written.
 
-        Raises ValueError also for what has no meaning without time: a reset in a busy cycle, and memory that falls silent.
+        Raises ValueError also for a start among the host's writes, and for what has no meaning without time: a reset in a
+        busy cycle, and memory that falls silent.
         """
         exchange.check(starts, memory, self.words, profile)
         if profile.mute_after or any(start.reset_at for start in starts):
@@ -55,19 +56,9 @@ def _result(machine: Machine, start: Start) -> Result:
     for first, segment in start.memory:
         machine.memory[first : first + len(segment)] = segment
     for address, value in exchange.host_writes(start):
-        _write(machine, address, value)
+        machine.host_write(address, value)
     try:
         ended = run(machine)
     except Unspecified as error:
         raise ChipUnknown(str(error)) from None
     return Result(machine.memory.copy(), machine.tok, ended.status, ended.error_pc, None)
-
-
-def _write(machine: Machine, address: int, value: int) -> None:
-    """Do what a write on the host port does (docs/chip.md section 3). Raises ValueError for a start, which is no write here."""
-    if address != Register.CTRL:
-        machine.host_write(address, value)
-    elif value & RESET:
-        machine.soft_reset()
-    elif value & START:
-        raise ValueError("a host write of CTRL starts the program before the others are done")

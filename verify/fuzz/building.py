@@ -22,19 +22,6 @@ MOST_LATENCY = 20
 Phrase = Callable[[Writer, Draw], None]
 
 
-class Features(NamedTuple):
-    """What the chips at hand have: a walker, memory with chance, memory that falls silent, resets during a run."""
-
-    gather: bool = True
-    random: bool = True
-    mute: bool = True
-    resets: bool = True
-
-
-PRESENT = Features()
-"""What every chip of this tree has now; a test says so once they have more."""
-
-
 class Built(NamedTuple):
     """A case, and how often it has what the summary counts."""
 
@@ -59,46 +46,44 @@ PHRASES: tuple[tuple[Phrase, int], ...] = (
     (transfers.streg, 4),
     (transfers.burst, 3),
     (transfers.nothing, 1),
+    (transfers.gather, 10),
+    (transfers.stored_table, 3),
 )
-WALKS: tuple[tuple[Phrase, int], ...] = ((transfers.gather, 10), (transfers.stored_table, 3))
 AGAIN, FAIL = 3, 3
 """How often a phrase ends a start, with HALT or with an error, and another start follows."""
 
-_PLAIN = tuple(phrase for phrase, weight in PHRASES for _ in range(weight))
-_WALKING = (*_PLAIN, *(phrase for phrase, weight in WALKS for _ in range(weight)))
+_WEIGHTED = tuple(phrase for phrase, weight in PHRASES for _ in range(weight))
 
 
 class Building:
     """A case while its phrases are read."""
 
-    def __init__(self, head: Draw, features: Features) -> None:
-        self.features = features
+    def __init__(self, head: Draw) -> None:
         lanes = LANES[head.chance(64)]
         self.contents = Contents(STYLES[-1 - head.below(len(STYLES))], head.below(SEEDS))
-        self.profile = _profile(head, features)
+        self.profile = _profile(head)
         self.machine = Machine.fresh(lanes, FuzzCase(lanes, self.contents, ()).memory)
         self.writer = Writer(self.machine)
         self.starts: list[Start] = []
         self.reset_at: int | None = None
-        self.writes = hosts.first_writes(head, lanes, features.gather)
+        self.writes = hosts.first_writes(head, lanes)
         self._begin()
 
     def phrase(self, drawn: bytes) -> None:
         """Write what the bytes say: a phrase, or the end of this start and the beginning of another."""
         draw = Draw(drawn)
-        phrases = _WALKING if self.features.gather else _PLAIN
-        which = draw.below(len(phrases) + AGAIN + FAIL)
+        which = draw.below(len(_WEIGHTED) + AGAIN + FAIL)
         if self.writer.room < LEAST_ROOM:
             return
-        if which < len(phrases):
-            phrases[which](self.writer, draw)
-        elif which < len(phrases) + AGAIN:
+        if which < len(_WEIGHTED):
+            _WEIGHTED[which](self.writer, draw)
+        elif which < len(_WEIGHTED) + AGAIN:
             self._halt(draw)
             if draw.chance(96):
                 self._repeat(draw)
             self._next(draw)
         else:
-            endings.fail(self.writer, draw, self.features.gather)
+            endings.fail(self.writer, draw)
             self._end()
             self._next(draw)
 
@@ -133,8 +118,8 @@ class Building:
         timed = self.profile.mute_after > 0 or bool(self.reset_at)
         if timed:
             self.machine.lose()
-        self.writes = hosts.later_writes(draw, self.machine.lanes, self.features.gather, timed)
-        which = draw.byte() if self.features.resets else 0
+        self.writes = hosts.later_writes(draw, self.machine.lanes, timed)
+        which = draw.byte()
         self.reset_at = None if which < 224 else 0 if which < 240 else 1 + 4 * draw.byte()
         self._begin()
 
@@ -157,19 +142,19 @@ class Building:
             return
 
 
-def build(drawn: Drawn, features: Features) -> Built:
-    """The case that these bytes say: the same for the same bytes and features, and legal whatever they are."""
-    building = Building(Draw(drawn.head), features)
+def build(drawn: Drawn) -> Built:
+    """The case that these bytes say: the same for the same bytes, and legal whatever they are."""
+    building = Building(Draw(drawn.head))
     for phrase in drawn.phrases:
         building.phrase(phrase)
     return building.built(drawn.phrases[-1])
 
 
-def _profile(head: Draw, features: Features) -> Profile:
+def _profile(head: Draw) -> Profile:
     """A latency, now and then memory with chance or memory that falls silent."""
     latency, which, number = 1 + head.below(MOST_LATENCY), head.byte(), 1 + head.below(1 << 16)
-    if features.random and which >= 176:
+    if which >= 176:
         return Profile(1, seed=number * 0x10001 % (1 << 32))
-    if features.mute and which >= 168:
+    if which >= 168:
         return Profile(latency, mute_after=1 + number % 400)
     return Profile(latency)

@@ -65,7 +65,7 @@ def fuzz_chip(seed: int, minutes: float | None, programs: int | None, names: tup
             with progress_bar() as bar:
                 task = bar.add_task(f"seed {batch}", total=programs)
                 while more() and total.failure is None:
-                    tally = ProgramTally(names, total.features, batch)
+                    tally = ProgramTally(names, batch)
 
                     def show(now: ProgramTally, done: int = total.programs, at: int = batch) -> None:
                         count = done + now.programs

@@ -80,7 +80,7 @@ def halt(writer: Writer, draw: Draw) -> None:
     writer.add(Halt())
 
 
-def fail(writer: Writer, draw: Draw, gathers: bool) -> None:
+def fail(writer: Writer, draw: Draw) -> None:
     """End with an error, and leave instructions behind it that must not do anything."""
     code, shows, end = draw.one_of(CODES), draw.below(2), draw.chance(256 // ENDS)
     if shows:
@@ -88,9 +88,9 @@ def fail(writer: Writer, draw: Draw, gathers: bool) -> None:
     if end:
         _reach_the_end(writer, draw)
         return
-    found = next((one for one in _candidates(writer, draw, code, gathers) if _error(writer, one) is code), None)
+    found = next((one for one in _candidates(writer, draw, code) if _error(writer, one) is code), None)
     if found is None:
-        writer.program.append(illegal(draw, gathers))
+        writer.program.append(illegal(draw))
         code = ErrorCode.ILLEGAL
     else:
         writer.program.append(encode(found))
@@ -102,7 +102,7 @@ def fail(writer: Writer, draw: Draw, gathers: bool) -> None:
     writer.program.append(encode(Halt()))
 
 
-def illegal(draw: Draw, gathers: bool) -> Words:
+def illegal(draw: Draw) -> Words:
     """Words that are no instruction."""
     kind = draw.below(4)
     if kind == 0:
@@ -111,7 +111,7 @@ def illegal(draw: Draw, gathers: bool) -> Words:
         return Op.SETQ << 26 | draw.one_of((0, 41, 63, 48)) << 16 | 0xFFFF, 0
     if kind == 2:
         return Op.SETQ << 26 | 1 << 16 | draw.one_of((0x7FFF, 0, 1, 0x4000)), 0
-    instruction = draw.one_of(SIMPLEST if gathers else SIMPLEST[:-1])
+    instruction = draw.one_of(SIMPLEST)
     words = list(encode(instruction))
     unused = list(_unused_bits(instruction))
     word, bit = unused[draw.below(len(unused))]
@@ -143,37 +143,29 @@ def _reach_the_end(writer: Writer, draw: Draw) -> None:
     writer.met[ErrorCode.PC_END.name] += 1
 
 
-def _candidates(writer: Writer, draw: Draw, code: ErrorCode, gathers: bool) -> Iterator[Instruction]:
+def _candidates(writer: Writer, draw: Draw, code: ErrorCode) -> Iterator[Instruction]:
     """Instructions that may have the error, from a drawn one on; not every one has it on every chip."""
     match code:
         case ErrorCode.COUNT:
-            found = _wrong_counts(writer, draw, gathers)
+            found = _wrong_counts(writer, draw)
         case ErrorCode.ROW_RANGE:
-            found = _wrong_rows(writer, draw, gathers)
+            found = _wrong_rows(writer, draw)
         case ErrorCode.EXT_RANGE:
-            found = _wrong_words(draw, gathers)
+            found = _wrong_words(draw)
         case ErrorCode.DIV0:
             found = [Av(draw.below(64), 1 + draw.below(8), 500)]
         case ErrorCode.PAGE:
-            found = _wrong_pages(writer, draw) if gathers else []
+            found = _wrong_pages(writer, draw)
         case _:
             found = []
     at = draw.below(len(found))
     yield from (*found[at:], *found[:at])
 
 
-def _wrong_counts(writer: Writer, draw: Draw, gathers: bool) -> list[Instruction]:
+def _wrong_counts(writer: Writer, draw: Draw) -> list[Instruction]:
     """Counts beyond either end, from cnt and from registers; with other errors that are looked for later."""
     lanes, wrong = writer.lanes, draw.one_of((0, -1, 256, 511, -512))
     rc, row = draw.below(8), draw.one_of((0, 1000, 1023))
-    transfers: list[Instruction] = [
-        Load(row, -1, 0xFFFFF),
-        Store(row, -512, 0),
-        Load(0, 511, 0, rc),
-        Load(0, -1, 0, rc),
-    ]
-    if gathers:
-        transfers += [Gather(0, -1, 1), Gather(row, 511, 0, rc), Gather(row, 0, 0, rc)]
     return [
         Dot(0, row, wrong, 900, 0),
         Dot(0, row, 4 * lanes + 1, 1023, 0),
@@ -183,15 +175,21 @@ def _wrong_counts(writer: Writer, draw: Draw, gathers: bool) -> list[Instruction
         Score(0, row, 0, 0, rc),
         Av(row, wrong, 0),
         Av(row, 254, 1023),
-        *transfers,
+        Load(row, -1, 0xFFFFF),
+        Store(row, -512, 0),
+        Load(0, 511, 0, rc),
+        Load(0, -1, 0, rc),
+        Gather(0, -1, 1),
+        Gather(row, 511, 0, rc),
+        Gather(row, 0, 0, rc),
     ]
 
 
-def _wrong_rows(writer: Writer, draw: Draw, gathers: bool) -> list[Instruction]:
+def _wrong_rows(writer: Writer, draw: Draw) -> list[Instruction]:
     """Rows beyond the last, from row, registers and results; result rows that the op reads."""
     lanes, rr = writer.lanes, draw.below(8)
     scored = writer.machine.scored.count if writer.machine.scored else 1
-    found: list[Instruction] = [
+    return [
         Load(1023, 2, 0xFFFFF),
         Store(1000, 25, 0),
         Load(1023, 1, 0, 0, rr),
@@ -211,14 +209,15 @@ def _wrong_rows(writer: Writer, draw: Draw, gathers: bool) -> list[Instruction]:
             for number, entry in enumerate(writer.machine.entries)
             if entry.residual
         ),
+        Gather(SPAD_ROWS - 1, 2, 0),
+        Gather(1020, 5, 1, 0, rr),
     ]
-    return [*found, Gather(SPAD_ROWS - 1, 2, 0), Gather(1020, 5, 1, 0, rr)] if gathers else found
 
 
-def _wrong_words(draw: Draw, gathers: bool) -> list[Instruction]:
+def _wrong_words(draw: Draw) -> list[Instruction]:
     """Words at or beyond the last, from addr and registers, by one and by much; those of a walk that goes there."""
     ra, address = draw.below(8), EXT_WORDS - draw.below(9)
-    found: list[Instruction] = [
+    return [
         Load(0, 3, address),
         Store(0, 3, address),
         StReg(EXT_WORDS + draw.below(2)),
@@ -226,8 +225,8 @@ def _wrong_words(draw: Draw, gathers: bool) -> list[Instruction]:
         Store(5, 1, 0xFFFFC, 0, 0, ra),
         StReg(0xFFFFF, ra),
         Load(0, 1, 0, 0, 0, ra),
+        *_walks(),
     ]
-    return [*found, *_walks()] if gathers else found
 
 
 def _wrong_pages(writer: Writer, draw: Draw) -> list[Instruction]:

@@ -27,21 +27,19 @@ class Writes(NamedTuple):
     anchors: tuple[int, ...] = ()
 
 
-def first_writes(draw: Draw, lanes: int, gathers: bool) -> Writes:
+def first_writes(draw: Draw, lanes: int) -> Writes:
     """All registers, and what a walk needs."""
     registers = tuple((Register.R0 + number, value_of(draw)) for number in range(1, 8))
-    if not gathers:
-        return Writes(registers, ())
     walker, memory, anchors = _walk(draw, lanes)
     return Writes((*registers, *walker), memory, anchors)
 
 
-def later_writes(draw: Draw, lanes: int, gathers: bool, everything: bool) -> Writes:
+def later_writes(draw: Draw, lanes: int, everything: bool) -> Writes:
     """Some registers, sometimes the walker's with another table, sometimes rows of memory; or everything."""
     if everything:
-        return first_writes(draw, lanes, gathers)
+        return first_writes(draw, lanes)
     registers = tuple((Register.R0 + 1 + draw.below(7), value_of(draw)) for _ in range(draw.below(3)))
-    if gathers and draw.chance(96):
+    if draw.chance(96):
         walker, memory, anchors = _walk(draw, lanes)
         return Writes((*registers, *walker), memory, anchors)
     if draw.chance(96):

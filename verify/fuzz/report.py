@@ -19,7 +19,7 @@ MOST_WORDS = 16
 
 def shrunk(failure: ProgramFailure, tally: ProgramTally, bench: Bench) -> ProgramFailure:
     """The failure with a small case that breaks a rule alike."""
-    case, compared = smallest(failure.drawn, tally.features, failure.compared, bench.chips)
+    case, compared = smallest(failure.drawn, failure.compared, bench.chips)
     return replace(failure, case=case, compared=compared)
 
 

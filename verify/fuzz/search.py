@@ -14,7 +14,7 @@ from impl.chip import Profile
 from impl.chip_model.machine import ChipModel
 from impl.interrupts import interrupt_at_checks, raise_if_interrupted
 from spec.isa import LANES
-from verify.fuzz.building import MOST_LATENCY, PRESENT, Features, build
+from verify.fuzz.building import MOST_LATENCY, build
 from verify.fuzz.case import FuzzCase
 from verify.fuzz.draws import Drawn, drawn_cases
 from verify.fuzz.running import Bench, Compared, compare
@@ -39,7 +39,6 @@ class ProgramTally:
     """What a search over programs did: cases, their starts and programs, what was met, cycles by chip, and its failure."""
 
     chips: tuple[str, ...]
-    features: Features = PRESENT
     seed: int | None = None
     cases: int = 0
     starts: int = 0
@@ -80,14 +79,14 @@ def search_programs(
         deadline=None,
         # Shrinking is ours: it leaves out phrases, then instructions, which bytes do not show to Hypothesis.
         phases=(Phase.generate,),
-        suppress_health_check=list(HealthCheck),
+        suppress_health_check=[HealthCheck.too_slow],
         report_multiple_bugs=False,
         print_blob=False,
     )
     @hypothesis.given(drawn_cases())
     def programs(drawn: Drawn) -> None:
         raise_if_interrupted()
-        built = build(drawn, tally.features)
+        built = build(drawn)
         case = built.case
         extra = tally.cases % EVERY == EVERY - 1
         tally.cases += 1

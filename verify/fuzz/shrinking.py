@@ -11,7 +11,7 @@ from typing import Any
 from impl.chip import Chip, Profile, Start
 from spec.isa import FieldError, IllegalInstruction, Words, decode, encode
 from spec.isa_machine import MODULUS
-from verify.fuzz.building import Features, build
+from verify.fuzz.building import build
 from verify.fuzz.case import STYLES, Contents, FuzzCase
 from verify.fuzz.draws import Drawn
 from verify.fuzz.running import Compared, NotLegalError, compare
@@ -23,15 +23,13 @@ Moves = Iterator[tuple[int, FuzzCase]]
 """Smaller cases, each with its number, from which to go on after a success."""
 
 
-def smallest(
-    drawn: Drawn, features: Features, first: Compared, chips: Callable[[int], Mapping[str, Chip]]
-) -> tuple[FuzzCase, Compared]:
+def smallest(drawn: Drawn, first: Compared, chips: Callable[[int], Mapping[str, Chip]]) -> tuple[FuzzCase, Compared]:
     """A small case that breaks one of the rules that the drawn one breaks, and how.
 
     How small, not whether it fails, may depend on time: each try on a chip that hangs takes some.
     """
     search = _Search(first, chips)
-    phrases = search.of_phrases(drawn, features)
+    phrases = search.of_phrases(drawn)
     return search.of_case(phrases)
 
 
@@ -60,14 +58,14 @@ class _Search:
         self.found = compared
         return True
 
-    def of_phrases(self, drawn: Drawn, features: Features) -> FuzzCase:
+    def of_phrases(self, drawn: Drawn) -> FuzzCase:
         """The case without the phrases, and with the simplest bytes, that still fails."""
-        best, case = drawn, build(drawn, features).case
+        best, case = drawn, build(drawn).case
         smaller = True
         while smaller:
             smaller = False
             for candidate in _fewer_phrases(best):
-                built = build(candidate, features).case
+                built = build(candidate).case
                 if self.fails(built):
                     best, case, smaller = candidate, built, True
                     break

@@ -33,7 +33,6 @@ from spec.isa import (
 )
 from spec.isa_checks import count_of, first_of, result_rows
 from spec.isa_machine import Machine
-from verify.fuzz.building import Features
 from verify.fuzz.case import FuzzCase
 
 INSTRUCTIONS = tuple(op.name for op in Op if op is not Op.GATHER)
@@ -86,12 +85,9 @@ WAITS = (
 )
 TIMES = ("memory that answers at random", "memory that falls silent", "TIMEOUT", "soft reset in a run")
 """What only chips with time can be asked."""
+REQUIRED = (*INSTRUCTIONS, *FLAGS, *ERRORS, *WALKS, *WAITS)
+"""What a search must have met."""
 RESULT_HELD, LOAD_HELD, STORE_HELD, OWED_HELD, STORED_HELD = WAITS[3], WAITS[1], WAITS[2], WAITS[4], WAITS[5]
-
-
-def required(features: Features) -> tuple[str, ...]:
-    """What a search with these features must have met."""
-    return (*INSTRUCTIONS, *FLAGS, *ERRORS, *(WALKS if features.gather else ()), *WAITS)
 
 
 def met_in_time(case: FuzzCase, results: Iterable[Result]) -> Iterator[str]:

@@ -6,23 +6,19 @@ import time
 import pytest
 from hypothesis import given, settings
 
-from impl.chip import Start
-from spec.isa import CODE_SHIFT, ErrorCode, Gather, Halt, encode
 from verify.bounds import PROGRAM_BOUNDS, Profile
 from verify.chips.choice import CHIPS, SIMULATED
 from verify.findings import WITNESS_FOLDER
-from verify.fuzz.building import PRESENT, Features, build
-from verify.fuzz.case import Contents, FuzzCase
+from verify.fuzz.building import build
 from verify.fuzz.draws import Drawn, drawn_cases
 from verify.fuzz.report import failure_lines, shrunk, witness_of
 from verify.fuzz.running import Bench
 from verify.fuzz.search import ProgramTally, search_programs
-from verify.fuzz.situations import FLAGS, INSTRUCTIONS, TIMES, WALKS, required
+from verify.fuzz.situations import FLAGS, INSTRUCTIONS, REQUIRED, TIMES, WALKS
 from verify.fuzz.witness import ProgramWitness, from_json, to_json
 from verify.summary import Summary
 from verify.witness_files import keep
 
-WALKING = Features(random=False, mute=False, resets=False)
 WALKING_CASES = 800
 BATCH = 500
 
@@ -53,7 +49,7 @@ def test_programs_mean_the_same_on_definition_and_model_and_meet_every_situation
     bounds = PROGRAM_BOUNDS[profile.name]
     tally = searched(("spec", "model"), bounds.cases, bounds.minutes, summary)
     assert tally.programs >= bounds.programs
-    rare = {name: tally.met[name] for name in required(PRESENT) if tally.met[name] < bounds.each}
+    rare = {name: tally.met[name] for name in REQUIRED if tally.met[name] < bounds.each}
     assert not rare, f"met fewer than {bounds.each} times: {rare}"
 
 
@@ -71,7 +67,7 @@ def test_programs_mean_and_take_the_same_on_all_four(profile: Profile, summary: 
 
 def test_programs_that_walk_are_legal_and_meet_every_situation_of_a_walk() -> None:
     """CHIP-GATHER: whatever is drawn, the definition says what it does."""
-    tally = ProgramTally(("spec",), WALKING)
+    tally = ProgramTally(("spec",))
     with Bench(tally.chips) as bench:
         search_programs(bench, WALKING_CASES, tally)
     assert tally.cases == WALKING_CASES
@@ -80,19 +76,8 @@ def test_programs_that_walk_are_legal_and_meet_every_situation_of_a_walk() -> No
 
 @settings(max_examples=100)
 @given(drawn_cases())
-def test_what_is_drawn_is_built_whatever_the_chips_have(drawn: Drawn) -> None:
-    for features in (PRESENT, WALKING, Features()):
-        case = build(drawn, features).case
-        again = build(drawn, features).case
-        assert [start.program for start in case.starts] == [start.program for start in again.starts]
-        assert json.dumps(to_json(ProgramWitness(case, ()))) == json.dumps(to_json(ProgramWitness(again, ())))
-        back = from_json(json.loads(json.dumps(to_json(ProgramWitness(case, ())))))
-        assert to_json(back) == to_json(ProgramWitness(case, ()))
-
-
-def test_the_fuzzer_uses_all_that_the_chips_have() -> None:
-    """Once the model runs GATHER, verify.fuzz.building.PRESENT is to say so."""
-    start = Start((encode(Gather(0, 0, 0)), encode(Halt())))
-    with Bench(("model",)) as bench:
-        (result,) = bench.chips(16)["model"].run((start,), FuzzCase(16, Contents(), ()).memory)
-    assert (result.status >> CODE_SHIFT != ErrorCode.ILLEGAL) == PRESENT.gather
+def test_the_same_bytes_build_the_same_case_and_a_witness_keeps_it(drawn: Drawn) -> None:
+    case, again = build(drawn).case, build(drawn).case
+    kept = to_json(ProgramWitness(case, ()))
+    assert json.dumps(kept) == json.dumps(to_json(ProgramWitness(again, ())))
+    assert to_json(ProgramWitness(from_json(json.loads(json.dumps(kept))).case, ())) == kept

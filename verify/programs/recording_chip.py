@@ -4,9 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from impl.chip import ChipError, Counters, MemoryWords, Profile, Result, Start
-from spec.isa import EXT_WORDS
+from spec.isa import DONE, EXT_WORDS
 
-DONE = 0x0001 << 1
 COUNTERS = Counters(total=400, dma=1, mac=2, vec=3, stall=4, read_words=5, written_words=6)
 
 

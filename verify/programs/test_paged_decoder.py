@@ -12,14 +12,16 @@ from impl.chip_forms import Form
 from impl.chip_model.machine import ChipModel
 from impl.compiler import resident, streamed
 from impl.decode_cycles import mac_rows, pages_read, port_words
-from impl.decoder import Context, ContextTooLongError, IntegerDecoder, Places
+from impl.decoder import Context, ContextTooLongError, Places
 from impl.integer_model import IntegerModel
 from impl.memory_map import Gathering
 from impl.memory_words import packed
-from spec.isa import EXT_WORDS
+from spec.decode import step_from_rows
+from spec.isa import DONE, EXT_WORDS
 from verify.decode.hostile_models import PALETTES, hostile, hostile_rows
 from verify.decode.integer_checks import check_integer_step, check_refused_steps, step_differences
-from verify.programs.recording_chip import COUNTERS, DONE, RecordingChip
+from verify.decode.oracle import parameters
+from verify.programs.recording_chip import COUNTERS, RecordingChip
 
 GATHER = Gathering(4, 9)
 PLACES = Places(pages=(8, 3), dropped=17, first=69, context=6, slot=3 * 4 + 2)
@@ -175,7 +177,7 @@ def test_wherever_its_rows_stand_a_step_reads_them_and_writes_one_row(stays: boo
     page, offset = where[-1]
     before = decoder.memory.copy()
     said = decoder.step_in_place(9, Places(pages, dropped, first, context, page * page_size + offset))
-    due = IntegerDecoder(model).step(9, Context(rows[:, 0], rows[:, 1]))
+    due = step_from_rows(parameters(model), 9, rows[:, 0], rows[:, 1])
     assert step_differences("DEC-INT", due, said, f"rows {first} .. in pages of {page_size}") == []
     assert np.array_equal(decoder.pool.kv[0, page, :, offset], [due.key, due.value])
     changed = set(np.flatnonzero(decoder.memory != before).tolist())

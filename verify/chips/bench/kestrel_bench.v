@@ -1,8 +1,8 @@
 // kestrel_bench: serves one request to a chip fresh from power-on, then ends the simulation.
 //
 // The request is a file of 32-bit words, high byte first; the reply is one of 32-bit words, low byte first
-// (verify/chips/exchange.py has both). Owns reset and the host port, and checks the requests to the memory, which
-// kestrel_bench_memory is; whoever drives `clk` and `sample` owns time:
+// (verify/chips/exchange.py has both). Owns reset and the host port; kestrel_bench_memory is the memory, and
+// kestrel_bench_monitor looks at the requests to it. Whoever drives `clk` and `sample` owns time:
 //
 //   clk     ____----____----     inputs of the chip change at the falling edge, its outputs are read at the rising edge of
 //   sample  __--____--____--     `sample`, after they have settled and before the rising edge at which the chip takes them
@@ -22,9 +22,7 @@ module kestrel_bench #(
     // What the request asks for, and how a start ends: the words of both files.
     localparam [31:0] DO_END = 32'd0, DO_MEMORY = 32'd1, DO_WRITE = 32'd2, DO_RUN = 32'd3;
     localparam [31:0] SAID_END = 32'd0, SAID_DONE = 32'd1, SAID_LIMIT = 32'd2;
-    localparam [31:0] X_VALID = 32'd3, X_REQUEST = 32'd4, X_REGISTER = 32'd5;
-    localparam [31:0] BAD_ADDRESS = 32'd6, BAD_READ_DATA = 32'd7, BAD_OUTSTANDING = 32'd8, BAD_CHANGE = 32'd9;
-    localparam [31:0] BAD_FILE = 32'd10;
+    localparam [31:0] X_REGISTER = 32'd5, BAD_FILE = 32'd10;  // kestrel_bench_monitor has the ones between
 
     localparam [10:0] CTRL = 11'h000, STATUS = 11'h001;
     localparam [31:0] CTRL_START = 32'd1, CTRL_RESET = 32'd2;
@@ -78,9 +76,15 @@ module kestrel_bench #(
         .wdata(mem_req_wdata)
     );
 
-    // A request that was raised and not accepted: it has to stay.
-    reg held;
-    reg [52:0] held_request;
+    kestrel_bench_monitor #(
+        .EXT_WORDS(EXT_WORDS)
+    ) monitor (
+        .valid(mem_req_valid),
+        .ready(mem_req_ready),
+        .we(mem_req_we),
+        .addr(mem_req_addr),
+        .wdata(mem_req_wdata)
+    );
 
     // `free`: the first cycle in which the host may write. `strike`: the busy cycle of the soft reset, 0 none; then its cycle.
     reg [3:0] state;
@@ -96,7 +100,7 @@ module kestrel_bench #(
         // would otherwise take its time in each run.
         #1 $kestrel_fork;
 `endif
-        held = 1'b0;
+        monitor.clear;
         state = RESET;
         reset_left = RESET_CYCLES;
         now = 32'd0;
@@ -133,9 +137,7 @@ module kestrel_bench #(
 
     // The outputs of this cycle. From its first edge in reset on, the chip has to show values.
     always @(posedge sample) if (!over) begin
-        if (mem_req_valid === 1'b0) begin
-            if (held) stop(BAD_CHANGE);
-        end else if (watching) watch_memory;
+        if (mem_req_valid !== 1'b0 || monitor.held) if (watching) watch_memory;
         if (mem_rsp_valid) memory.pass;
         if (state != WAIT) sample_host;
         else if (h_rdata[0] !== 1'b1 || now >= last) wait_for_end;
@@ -267,18 +269,12 @@ module kestrel_bench #(
 
     task watch_memory;
         begin
-            if (mem_req_valid !== 1'b1) stop(X_VALID);
-            else if (^{mem_req_we, mem_req_addr, mem_req_wdata} === 1'bx) stop(X_REQUEST);
-            else if (held && {mem_req_we, mem_req_addr, mem_req_wdata} != held_request) stop(BAD_CHANGE);
-            else if (mem_req_addr >= EXT_WORDS) stop(BAD_ADDRESS);
-            else if (!mem_req_we && mem_req_wdata != 32'd0) stop(BAD_READ_DATA);
-            else if (!mem_req_we && memory.outstanding == 6'd16) stop(BAD_OUTSTANDING);
+            monitor.look(memory.outstanding);
+            if (monitor.broken != 32'd0) stop(monitor.broken);
             else if (mem_req_ready) begin
                 memory.accept(now);
                 if (memory.broken) stop(BAD_FILE);
             end
-            held = !mem_req_ready;
-            if (held) held_request = {mem_req_we, mem_req_addr, mem_req_wdata};
         end
     endtask
 
