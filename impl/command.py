@@ -1,15 +1,16 @@
 """What every command line program here does the same way: run, end with one exit code, write its files whole."""
 
 import contextlib
+import importlib
 import json
 import os
 import secrets
 import stat
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import click
 from rich.console import Console
@@ -33,6 +34,28 @@ class CommandError(Exception):
     def __init__(self, message: str, code: ExitCode = ExitCode.BROKEN) -> None:
         super().__init__(message)
         self.code = code
+
+
+class LazyGroup(click.Group):
+    """A group that imports a command when it is called for: the others' libraries would cost a second at each start.
+
+    `commands_at` says where each command is, `module:name`. The help of the group imports them all, for their first lines.
+    """
+
+    def __init__(self, *arguments: Any, commands_at: Mapping[str, str], **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self.commands_at = commands_at
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted({*self.commands_at, *super().list_commands(ctx)})
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name in self.commands_at and cmd_name not in self.commands:
+            module, _, name = self.commands_at[cmd_name].partition(":")
+            command: click.Command = getattr(importlib.import_module(module), name)
+            _offer_debug(command)
+            self.add_command(command, cmd_name)
+        return super().get_command(ctx, cmd_name)
 
 
 def run(group: click.Command, argv: Sequence[str] | None = None) -> NoReturn:

@@ -3,10 +3,10 @@
 from dataclasses import asdict, dataclass, fields
 from typing import Any, NamedTuple
 
-import jsonschema
 import numpy as np
 import numpy.typing as npt
 
+from impl.schema import Schema
 from impl.tiny_lm import VOCABULARY
 
 VERSION = 1
@@ -106,20 +106,20 @@ def _integer(lowest: int, highest: int) -> dict[str, Any]:
 
 _REQUANTISER = _object(m=_integer(2**15, 2**16 - 1), shift=_integer(SHIFTS.start, SHIFTS.stop - 1))
 
-SCHEMA: dict[str, Any] = _object(
-    kvproof={"const": "model"},
-    version={"const": VERSION},
-    name={"type": "string", "pattern": r"^[a-z0-9-]{1,64}\Z"},
-    width=_integer(VOCABULARY, MOST_WIDTH),
-    residual=_integer(RESIDUALS.start, RESIDUALS.stop - 1),
-    requantisers=_object(query=_REQUANTISER, key=_REQUANTISER, value=_REQUANTISER, output=_REQUANTISER),
-    exponent=_REQUANTISER,
-    scales=_object(**{field.name: {"type": "number", "exclusiveMinimum": 0} for field in fields(Scales)}),
-    tensors=_object(**{name: {"type": "array", "items": {"type": "array"}} for name in TENSORS}),
+SCHEMA = Schema(
+    _object(
+        kvproof={"const": "model"},
+        version={"const": VERSION},
+        name={"type": "string", "pattern": r"^[a-z0-9-]{1,64}\Z"},
+        width=_integer(VOCABULARY, MOST_WIDTH),
+        residual=_integer(RESIDUALS.start, RESIDUALS.stop - 1),
+        requantisers=_object(query=_REQUANTISER, key=_REQUANTISER, value=_REQUANTISER, output=_REQUANTISER),
+        exponent=_REQUANTISER,
+        scales=_object(**{field.name: {"type": "number", "exclusiveMinimum": 0} for field in fields(Scales)}),
+        tensors=_object(**{name: {"type": "array", "items": {"type": "array"}} for name in TENSORS}),
+    )
 )
-"""All but the elements of tensors, thousands of them, which jsonschema would take longer to look at than a check may take."""
-
-VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
+"""All but the elements of tensors, thousands of them, which a schema would take longer to look at than a check may take."""
 
 
 def to_json(model: IntegerModel) -> dict[str, Any]:
@@ -139,10 +139,7 @@ def to_json(model: IntegerModel) -> dict[str, Any]:
 
 def from_json(data: object) -> IntegerModel:
     """The model that the JSON values describe; ValueError says where they are malformed."""
-    error = next(VALIDATOR.iter_errors(data), None)
-    if error is not None:
-        where = "/".join(str(part) for part in error.absolute_path) or "the top level"
-        raise ValueError(f"at {where}: {_short(error.message)}")
+    SCHEMA.check(data)
     assert isinstance(data, dict)
     for name, scale in data["scales"].items():
         if not scale <= MOST_SCALE:

@@ -10,7 +10,7 @@ import pytest
 
 from verify.bounds import PROFILES
 from verify.contracts.registry import CANARY
-from verify.summary import Summary
+from verify.summary import LISTS, Summary
 
 ROOT = Path(__file__).resolve().parent.parent
 FILES = ("test_replay.py", "test_exhaustive.py", "contracts/test_contracts.py")
@@ -43,3 +43,13 @@ def test_every_process_leaves_out_the_same_tests() -> None:
     whole.add(part)
     whole.add(part)
     assert (whole.deselected, whole.witnesses) == (7, 4)
+
+
+def test_every_list_of_another_process_is_taken_in() -> None:
+    whole, part = Summary(PROFILES["dev"]), Summary(PROFILES["dev"])
+    for place, name in enumerate(LISTS):
+        getattr(part, name).append(place)
+    whole.add(part)
+    whole.add(part)
+    assert [getattr(whole, name) for name in LISTS] == [[place, place] for place in range(len(LISTS))]
+    assert "program_tallies" in LISTS

@@ -1,26 +1,31 @@
 """The closing summary of `pytest verify/`: what was searched, what was reached, and what was not checked."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.table import Table
 
 from spec.operations import ManagerOperation
 from verify.bounds import SCOPES, Profile
-from verify.decode.behaviour_checks import LogitError
 from verify.explore import Coverage, Exploration
-from verify.fuzz.search import ProgramTally
 from verify.fuzz.situations import REQUIRED
-from verify.host.machine import HostTally
 from verify.host.situations import HOST_SITUATIONS
 from verify.induction import Induction
-from verify.machines import Tally
 from verify.managers.bounds import ManagerScope
 from verify.managers.situations import SITUATIONS as MANAGER_SITUATIONS
-from verify.managers.walks import ManagerTally
 from verify.situations import SITUATIONS
+
+# What is counted at random: those modules load Hypothesis, which a command that only prints a table does not need.
+if TYPE_CHECKING:
+    from verify.decode.behaviour_checks import LogitError
+    from verify.fuzz.search import ProgramTally
+    from verify.host.machine import HostTally
+    from verify.machines import Tally
+    from verify.managers.walks import ManagerTally
 
 
 @dataclass(slots=True)
@@ -45,24 +50,21 @@ class Summary:
     logit_errors: list[LogitError] = field(default_factory=list)
     witnesses: int = 0
 
-    def add(self, other: "Summary") -> None:
+    def add(self, other: Summary) -> None:
         """Take in what another process of the same run covered; each leaves out the same tests."""
         self.deselected = max(self.deselected, other.deselected)
-        self.explorations += other.explorations
-        self.inductions += other.inductions
-        self.tallies += other.tallies
-        self.host_tallies += other.host_tallies
-        self.manager_explorations += other.manager_explorations
-        self.manager_tallies += other.manager_tallies
-        self.logit_errors += other.logit_errors
+        for name in LISTS:
+            getattr(self, name).extend(getattr(other, name))
         self.witnesses += other.witnesses
+
+
+LISTS = tuple(field.name for field in fields(Summary) if field.default_factory is list)
+"""What a summary has a list of."""
 
 
 def render_summary(summary: Summary, width: int) -> str:
     """The summary as text; empty when no search ran, unless the run was of another target than the cache that ships."""
-    searches = (summary.explorations, summary.inductions, summary.tallies, summary.host_tallies, summary.logit_errors)
-    managers = (summary.manager_explorations, summary.manager_tallies)
-    if not (summary.target or any(searches) or any(managers) or summary.program_tallies):
+    if not (summary.target or any(getattr(summary, name) for name in LISTS)):
         return ""
     console = Console(width=width, no_color=True, force_terminal=False, highlight=False)
     with console.capture() as captured:

@@ -8,8 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any, get_args
 
-import jsonschema
-
+from impl.schema import Schema
 from spec.operations import ManagerOperation, Operation
 
 VERSION = 1
@@ -60,20 +59,20 @@ def list_schema(kinds: Mapping[str, type[AnyOperation]], most_token: int) -> dic
     }
 
 
-SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "properties": {
-        "kvproof": {"const": "witness"},
-        "version": {"const": VERSION},
-        "pages": {"type": "integer", "minimum": 1, "maximum": MOST_SIZE},
-        "page_size": {"type": "integer", "minimum": 1, "maximum": MOST_SIZE},
-        "rules": {"type": "array", "items": {"type": "string"}},
-        "operations": list_schema(KINDS, MOST_TOKEN),
-    },
-    "required": ["kvproof", "version", "pages", "page_size", "operations"],
-}
-
-VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
+SCHEMA = Schema(
+    {
+        "type": "object",
+        "properties": {
+            "kvproof": {"const": "witness"},
+            "version": {"const": VERSION},
+            "pages": {"type": "integer", "minimum": 1, "maximum": MOST_SIZE},
+            "page_size": {"type": "integer", "minimum": 1, "maximum": MOST_SIZE},
+            "rules": {"type": "array", "items": {"type": "string"}},
+            "operations": list_schema(KINDS, MOST_TOKEN),
+        },
+        "required": ["kvproof", "version", "pages", "page_size", "operations"],
+    }
+)
 
 
 def to_json(witness: Witness) -> dict[str, Any]:
@@ -96,18 +95,9 @@ def operation_to_json(operation: AnyOperation) -> dict[str, Any]:
 
 def from_json(data: object) -> Witness:
     """The witness that the JSON values describe; ValueError says where they are malformed."""
-    validate(data, VALIDATOR)
+    SCHEMA.check(data)
     assert isinstance(data, dict)
     return parse(data)
-
-
-def validate(data: object, validator: jsonschema.Draft202012Validator) -> None:
-    """ValueError says where the JSON values are malformed."""
-    error = next(validator.iter_errors(data), None)
-    if error is not None:
-        where = "/".join(str(part) for part in error.absolute_path) or "the top level"
-        message = error.message if len(error.message) <= 200 else f"{error.message[:200]} ..."
-        raise ValueError(f"at {where}: {message}")
 
 
 def parse(data: dict[str, Any]) -> Witness:

@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import jsonschema
-
+from impl.schema import Schema
 from spec.manager import State, Traits, initial, step
 from spec.operations import Accepted, ManagerOperation, Outcome
 from verify.conformance.targets import ADAPTERS, KnownTarget
@@ -61,11 +60,13 @@ DEVIATION: dict[str, Any] = {
     "required": list(NEEDED),
     "additionalProperties": False,
 }
-SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "properties": {"deviation": {"type": "array", "items": DEVIATION}},
-    "additionalProperties": False,
-}
+SCHEMA = Schema(
+    {
+        "type": "object",
+        "properties": {"deviation": {"type": "array", "items": DEVIATION}},
+        "additionalProperties": False,
+    }
+)
 
 
 def load_known(path: Path = KNOWN_FILE) -> tuple[Known, ...]:
@@ -74,10 +75,10 @@ def load_known(path: Path = KNOWN_FILE) -> tuple[Known, ...]:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
     except tomllib.TOMLDecodeError as error:
         raise ValueError(f"{path}: {error}") from None
-    wrong = next(jsonschema.Draft202012Validator(SCHEMA).iter_errors(data), None)
-    if wrong is not None:
-        where = "/".join(map(str, wrong.absolute_path)) or "the top level"
-        raise ValueError(f"{path}: at {where}: {wrong.message[:200]}")
+    try:
+        SCHEMA.check(data)
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
     found = tuple(known_from_toml(item) for item in data.get("deviation", ()))
     names = [(known.target, known.version, known.name) for known in found]
     beyond = next((known.name for known in found if (known.ends or 1) > len(known.operations)), None)

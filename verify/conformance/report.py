@@ -6,9 +6,8 @@ from pathlib import Path
 from statistics import median
 from typing import Any, Literal
 
-import jsonschema
-
 from impl.exit_codes import ExitCode
+from impl.schema import Schema
 
 FORMAT = 1
 SCHEMA_FILE = Path(__file__).with_name("report.schema.json")
@@ -232,8 +231,4 @@ def to_json(report: TargetReport) -> dict[str, Any]:
 
 def validate(data: object) -> None:
     """ValueError that says where the data is not as verify/conformance/report.schema.json wants it."""
-    schema = json.loads(SCHEMA_FILE.read_text(encoding="utf-8"))
-    error = next(jsonschema.Draft202012Validator(schema).iter_errors(data), None)
-    if error is not None:
-        where = "/".join(map(str, error.absolute_path)) or "the top level"
-        raise ValueError(f"at {where}: {error.message[:200]}")
+    Schema(json.loads(SCHEMA_FILE.read_text(encoding="utf-8"))).check(data)

@@ -9,14 +9,13 @@ where it has one; program null leaves instruction memory as it is, and of an ins
 from dataclasses import dataclass
 from typing import Any
 
-import jsonschema
 import numpy as np
 
 from impl.chip import Profile, Start
 from impl.program import disassemble
+from impl.schema import Schema
 from spec.isa import EXT_WORDS, IMEM_INSTRUCTIONS, LANES, IllegalInstruction, Words, decode
 from verify.fuzz.case import STYLES, Contents, FuzzCase
-from verify.witness import validate
 
 VERSION = 1
 _WORD: dict[str, Any] = {"type": "integer", "minimum": 0, "maximum": 0xFFFF_FFFF}
@@ -57,7 +56,7 @@ _START = _object(
     ("reset_at",),
 )
 
-VALIDATOR = jsonschema.Draft202012Validator(
+SCHEMA = Schema(
     _object(
         {
             "kvproof": {"const": "program witness"},
@@ -101,7 +100,7 @@ def to_json(witness: ProgramWitness) -> dict[str, Any]:
 
 def from_json(data: object) -> ProgramWitness:
     """The witness that the JSON values describe; ValueError says where they are malformed."""
-    validate(data, VALIDATOR)
+    SCHEMA.check(data)
     assert isinstance(data, dict)
     contents = Contents(data["contents"]["style"], data["contents"]["seed"])
     starts = tuple(_start_from_json(item) for item in data["starts"])

@@ -9,13 +9,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, get_args
 
-import jsonschema
-
+from impl.schema import Schema
 from spec.operations import ManagerOperation
 from verify.managers.configuration import Configuration
 from verify.managers.configuration import from_json as configuration_from_json
 from verify.managers.configuration import to_json as configuration_to_json
-from verify.witness import list_schema, operation_to_json, validate
+from verify.witness import list_schema, operation_to_json
 
 VERSION = 1
 MOST_TOKEN = 255
@@ -36,7 +35,7 @@ def operations_schema() -> dict[str, Any]:
     return list_schema(KINDS, MOST_TOKEN)
 
 
-VALIDATOR = jsonschema.Draft202012Validator(
+SCHEMA = Schema(
     {
         "type": "object",
         "properties": {
@@ -64,7 +63,7 @@ def to_json(witness: ManagerWitness) -> dict[str, Any]:
 
 def from_json(data: object) -> ManagerWitness:
     """The witness that the JSON values describe; ValueError says where they are malformed."""
-    validate(data, VALIDATOR)
+    SCHEMA.check(data)
     assert isinstance(data, dict)
     operations = tuple(operation_from_json(item) for item in data["operations"])
     return ManagerWitness(configuration_from_json(data["configuration"]), operations, tuple(data.get("rules", ())))
