@@ -4,6 +4,7 @@ And what several files of tests are given.
 """
 
 import shutil
+import signal
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,10 @@ from verify.chips.available import icarus, verilator  # noqa: F401, fixtures
 from verify.hypothesis_profile import load_profile
 
 load_profile()
+
+# A shell that runs tests in the background has them ignore interrupts, and so would every command that they start and interrupt.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")

@@ -50,12 +50,30 @@ def chip(kind: str) -> Iterator[SimulatedChip]:
         yield running
 
 
-def runs_of(server: int) -> list[int]:
-    """The processes that the server has forked."""
+def forked_by(server: int) -> list[int]:
+    """The processes that the server has forked: the one that runs, or the one that waits for its run."""
     try:
         return [int(pid) for pid in Path(f"/proc/{server}/task/{server}/children").read_text().split()]
     except FileNotFoundError:
         return []
+
+
+def runs_of(server: int) -> list[int]:
+    """Those of them that have begun to run: what they print goes to a log of their own."""
+    return [pid for pid in forked_by(server) if printing_to(pid) == "log"]
+
+
+def spares_of(server: int) -> list[int]:
+    """Those of them that have not."""
+    return [pid for pid in forked_by(server) if printing_to(pid) == "server"]
+
+
+def printing_to(pid: int) -> str:
+    """The name of the file that the process prints to; "" when it has gone."""
+    try:
+        return Path(os.readlink(f"/proc/{pid}/fd/1")).name
+    except (FileNotFoundError, ProcessLookupError):
+        return ""
 
 
 def is_gone(pid: int) -> bool:
@@ -115,6 +133,18 @@ def test_a_server_that_was_killed_between_runs_is_started_again(chip: SimulatedC
     assert chip.run([copies(1)], MEMORY)[0].status == 2
 
 
+def test_a_process_that_was_killed_before_its_run_is_told_and_the_server_stays(chip: SimulatedChip) -> None:
+    server = chip.server_pid
+    assert server is not None
+    wait_for(lambda: spares_of(server))
+    (spare,) = spares_of(server)
+    os.kill(spare, signal.SIGKILL)
+    with pytest.raises(ChipDied, match="ended by SIGKILL"):
+        chip.run([copies(1)], MEMORY)
+    assert chip.run([copies(1)], MEMORY)[0].status == 2
+    assert chip.server_pid == server
+
+
 def test_a_closed_chip_leaves_no_process_and_no_folder(kind: str) -> None:
     with toy(kind) as chip:
         chip.run([copies(1)], MEMORY)
@@ -134,7 +164,9 @@ def test_a_killed_parent_leaves_no_process_and_no_folder(kind: str, doing: str) 
         folder = Path(os.readlink(f"/proc/{server}/cwd"))
         if doing == "busy":
             wait_for(lambda: runs_of(server))
-        left = [server, *runs_of(server)]
+        else:
+            wait_for(lambda: spares_of(server))
+        left = [server, *forked_by(server)]
         parent.kill()
     wait_for(lambda: all(is_gone(pid) for pid in left) and not folder.exists())
 

@@ -18,6 +18,15 @@
 
 static const int ASKED_WORDS = 3, ANSWER_WORDS = 4;
 
+/* The process of the next run, and the end of the pipe over which it is told that it is one. */
+struct Spare {
+    pid_t process;
+    int begin;
+};
+
+/* In a spare process: where it is told. */
+static int begun = -1;
+
 static const char *const files[] = {"request", "memory", "reply", "log", "waves", "waves.fst", "server"};
 
 static int pidfd_of(pid_t process) { return static_cast<int>(syscall(SYS_pidfd_open, process, 0)); }
@@ -28,7 +37,7 @@ static void limit(__rlimit_resource resource, rlim_t value)
     setrlimit(resource, &both);
 }
 
-/* Ends the server; nothing of it stays behind. */
+/* Ends the server; nothing of it stays behind. A spare that has been told nothing dies with it. */
 static void leave(pid_t run)
 {
     if (run > 0) {
@@ -58,20 +67,41 @@ static void await_question(int asked, int asker, uint32_t *words)
     }
 }
 
-static void become_the_run(const uint32_t *words, pid_t server, const int *ends)
+static void become_a_spare(pid_t server, const int *ends)
 {
     setsid();
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != server) _exit(1);
     for (int i = 0; i < 3; i++) close(ends[i]);
+    limit(RLIMIT_CORE, 0);
+    signal(SIGPROF, SIG_DFL);
+}
+
+static Spare spare(pid_t server, const int *ends)
+{
+    int pipe_ends[2];
+    fflush(nullptr);
+    if (pipe2(pipe_ends, O_CLOEXEC)) leave(0);
+    pid_t process = fork();
+    if (process < 0) leave(0);
+    close(pipe_ends[process ? 0 : 1]);
+    if (process) return {process, pipe_ends[1]};
+    become_a_spare(server, ends);
+    begun = pipe_ends[0];
+    return {0, -1};
+}
+
+void await_run()
+{
+    uint32_t words[ASKED_WORDS];
+    if (read(begun, words, sizeof words) != sizeof words) _exit(1);
+    close(begun);
     int log = open("log", O_WRONLY | O_CREAT | O_TRUNC | O_APPEND, 0600);
     dup2(log, 1);
     dup2(log, 2);
     close(log);
-    limit(RLIMIT_CORE, 0);
     limit(RLIMIT_FSIZE, words[2]);
     limit(RLIMIT_CPU, words[0] / 1000 + 2);
-    signal(SIGPROF, SIG_DFL);
     itimerval timer = {{0, 0}, {words[0] / 1000, static_cast<suseconds_t>(words[0] % 1000 * 1000)}};
     setitimer(ITIMER_PROF, &timer, nullptr);
 }
@@ -120,18 +150,15 @@ void fork_server()
     if (ends[2] < 0 || getppid() != parent) leave(0);
     signal(SIGPIPE, SIG_IGN);
     pid_t server = getpid();
-    for (;;) {
+    Spare next = spare(server, ends);
+    while (next.process) {
         uint32_t asked[ASKED_WORDS], answer[ANSWER_WORDS];
         await_question(ends[0], ends[2], asked);
         unlink("reply"); /* an old one must never pass for a new one */
-        fflush(nullptr);
-        pid_t run = fork();
-        if (run == 0) {
-            become_the_run(asked, server, ends);
-            return;
-        }
-        if (run < 0) leave(0);
-        await_end(ends[0], ends[2], run, asked[1], answer);
+        if (write(next.begin, asked, sizeof asked) != sizeof asked && errno != EPIPE) leave(next.process);
+        close(next.begin);
+        await_end(ends[0], ends[2], next.process, asked[1], answer);
         if (write(ends[1], answer, sizeof answer) != sizeof answer) leave(0);
+        next = spare(server, ends); /* while the asking process reads its reply */
     }
 }

@@ -11,16 +11,23 @@ static PLI_INT32 fork_here(PLI_BYTE8*) {
     return 0;
 }
 
+static PLI_INT32 await_here(PLI_BYTE8*) {
+    await_run();
+    return 0;
+}
+
 static PLI_INT32 end_here(PLI_BYTE8*) {
     std::fflush(nullptr);
     _exit(0);
 }
 
 static void register_tasks() {
-    static char fork_name[] = "$kestrel_fork", end_name[] = "$kestrel_end";
+    static char fork_name[] = "$kestrel_fork", await_name[] = "$kestrel_await", end_name[] = "$kestrel_end";
     s_vpi_systf_data fork_task = {vpiSysTask, 0, fork_name, fork_here, nullptr, nullptr, nullptr};
+    s_vpi_systf_data await_task = {vpiSysTask, 0, await_name, await_here, nullptr, nullptr, nullptr};
     s_vpi_systf_data end_task = {vpiSysTask, 0, end_name, end_here, nullptr, nullptr, nullptr};
     vpi_register_systf(&fork_task);
+    vpi_register_systf(&await_task);
     vpi_register_systf(&end_task);
 }
 

@@ -107,24 +107,6 @@ module kestrel_bench #(
         free = 32'd0;
         watching = 1'b0;
         over = 1'b0;
-        reply = $fopen("reply", "wb");
-        request = $fopen("request", "rb");
-        take;
-        latency = word;
-        take;
-        seed = word;
-        take;
-        memory.prepare(latency, seed, word);
-        take;
-        limit = word;
-        take;
-        waves = word[0];
-`ifdef KESTREL_WAVES
-        if (waves) begin
-            $dumpfile("waves");
-            $dumpvars(0, kestrel_bench);
-        end
-`endif
     end
 
     // The inputs of the next cycle. While the host waits, it looks at STATUS, which already shows this cycle's.
@@ -148,6 +130,7 @@ module kestrel_bench #(
             h_we = 1'b0;
             h_wdata = 32'bx;
             if (state == RESET && reset_left == 0) begin
+                begin_run;
                 rst_n = 1'b1;
                 state = NEXT;
             end
@@ -168,6 +151,33 @@ module kestrel_bench #(
                 READ: h_addr = register(index);
                 default: h_addr = STATUS;
             endcase
+        end
+    endtask
+
+    // Its request is first looked at when reset is over: what a process has done until then does not depend on it.
+    task begin_run;
+        begin
+`ifdef KESTREL_FORKS
+            $kestrel_await;
+`endif
+            reply = $fopen("reply", "wb");
+            request = $fopen("request", "rb");
+            take;
+            latency = word;
+            take;
+            seed = word;
+            take;
+            memory.prepare(latency, seed, word);
+            take;
+            limit = word;
+            take;
+            waves = word[0];
+`ifdef KESTREL_WAVES
+            if (waves) begin
+                $dumpfile("waves");
+                $dumpvars(0, kestrel_bench);
+            end
+`endif
         end
     endtask
 

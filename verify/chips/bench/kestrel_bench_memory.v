@@ -44,12 +44,6 @@ module kestrel_bench_memory #(
             seed = seed_asked;
             mute_after = mute_after_asked;
             fixed = seed == 32'd0 && mute_after == 32'd0;
-            ready = 1'b1;
-            rsp_valid = 1'b0;
-            rsp_data = 32'bx;
-            oldest = 5'd0;
-            youngest = 5'd0;
-            outstanding = 6'd0;
             chance = seed;
             accepted = 32'd0;
             was_busy = 1'b0;
@@ -60,11 +54,20 @@ module kestrel_bench_memory #(
         end
     endtask
 
-    // No block has been read or written yet. Apart from `prepare`, because it takes its time and a fork server does it once.
+    // Nothing has been asked, read or written yet. Apart from `prepare`, because it takes its time and a fork server does it once.
     task clear;
-        for (i = 0; i < BLOCKS; i = i + 1) begin
-            loaded[i] = 1'b0;
-            dirty[i]  = 1'b0;
+        begin
+            fixed = 1'b1;
+            ready = 1'b1;
+            rsp_valid = 1'b0;
+            rsp_data = 32'bx;
+            oldest = 5'd0;
+            youngest = 5'd0;
+            outstanding = 6'd0;
+            for (i = 0; i < BLOCKS; i = i + 1) begin
+                loaded[i] = 1'b0;
+                dirty[i]  = 1'b0;
+            end
         end
     endtask
 

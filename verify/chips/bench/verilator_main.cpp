@@ -28,6 +28,7 @@ int main(int argc, char** argv) {
     Vkestrel_bench bench{&context};
     bench.clk = 1;
     bench.sample = 0;
+    await_run();
     bench.eval();
     while (!context.gotFinish()) {
         context.timeInc(5000);
