@@ -37,6 +37,7 @@ OWN_IMPORTS: dict[str, frozenset[str]] = {
         {
             "mutants",
             "impl",
+            "verify.campaign.executors",
             "verify.chips.builds.BuildFailedError",
             "verify.chips.judge",
             "verify.chips.planted_rtl",

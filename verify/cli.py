@@ -5,6 +5,7 @@ import click
 from impl.command import EPILOG, HELP, VERSION, LazyGroup
 
 COMMANDS = {
+    "campaign": "verify.campaign.cli:campaign",
     "chips": "verify.chips.rate:chip_rates",
     "conformance": "verify.conformance.cli:conformance",
     "decode": "verify.chips.decode_cli:decode",
@@ -33,6 +34,7 @@ def main() -> None:
       python -m verify replay trace.jsonl --requests 2000 --page 16 --window 4096
       python -m verify new-target ../mine
       python -m verify fuzz --seed 7 --minutes 5 --target adapter:make --target-path ../mine
+      python -m verify campaign night.db --seeds 500 --minutes 60
       python -m verify conformance --target vllm --profile dev
       python -m verify decode --chip all --window 8 --latency 1,4,16
       python -m verify fuzz-chip --seed 7 --minutes 5 --chip spec,model

@@ -15,9 +15,9 @@ from verify.remote.choice import Choice
 from verify.show import render_failure
 
 
-def finite(context: click.Context, parameter: click.Parameter, value: float) -> float:
+def finite(context: click.Context, parameter: click.Parameter, value: float | None) -> float | None:
     """The number, unless it is none."""
-    if not math.isfinite(value):
+    if value is not None and not math.isfinite(value):
         raise click.BadParameter("not a number")
     return value
 
