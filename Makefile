@@ -3,6 +3,7 @@
 # OPTIONS="--target adapter:make --target-path ../mine" has `make verify` check that target instead of the cache that ships;
 # OPTIONS="--profile dev --target tvm" has `make conformance` check that third-party manager alone, and less far.
 RUN := .venv/bin/python -m
+# JUNIT=reports/junit.xml has the tests of `make test` leave a JUnit file there.
 
 # The tests start some two hundred Python processes: what one has compiled, the others need not compile again.
 unexport PYTHONDONTWRITEBYTECODE
@@ -20,7 +21,7 @@ conformance: setup ; $(RUN) verify conformance $(OPTIONS)
 setup: ; @.ci/setup
 packages: ; @.ci/packages
 simulators: ; @.ci/simulators
-suite: setup packages simulators ; $(RUN) pytest verify/ tests/ -n auto --require-rtl
+suite: setup packages simulators ; $(RUN) pytest verify/ tests/ -n auto --require-rtl $(if $(JUNIT),--junitxml=$(JUNIT))
 gate: setup ; $(RUN) mutants
 lint: setup ; $(RUN) ruff check && $(RUN) ruff format --check
 types: setup ; $(RUN) mypy

@@ -11,25 +11,25 @@ from typing import TypeVar
 import click
 from click.core import ParameterSource
 
-from impl.command import EPILOG, HELP, VERSION, CommandError, check_place, console, write_json
+from impl.command import EPILOG, HELP, VERSION, CommandError, console
 from impl.exit_codes import ExitCode
 from mutants.ablation import ablation_document, ablation_plan, decide_ablation
 from mutants.engine import Plan, Record, carry_out
 from mutants.gate import decide
 from mutants.mutant import Mutant
 from mutants.repeat import repeat_gate
-from mutants.report import document
+from mutants.reports.delivery import JSON, REPORTS, deliver, destination
+from mutants.reports.folder import run_with
+from mutants.reports.stryker import document
 from mutants.rtl_catalogue import RTL_MUTANTS
 from mutants.rtl_engine import RtlPlan, RtlRecord, carry_out_rtl
 from mutants.rtl_mutant import RtlMutant
-from mutants.rtl_report import decide_rtl, document_rtl, show_rtl
+from mutants.rtl_report import decide_rtl, show_rtl
 from mutants.terminal import progress, show, show_ablation
 from verify.chips.judge import SIMULATORS
 from verify.chips.tools import ToolMissing
 
-REPORT = Path("reports", "mutants.json")
-RTL_REPORT = Path("reports", "mutants-rtl.json")
-OF_THE_RTL = frozenset({"rtl", "only", "simulator", "path", "debug"})
+OF_THE_RTL = frozenset({"rtl", "only", "simulator", "path", "reports", "debug"})
 """What can be given with --rtl."""
 
 ATTRIBUTION = 2
@@ -63,12 +63,8 @@ ALL_RULES = click.option(
 )
 @click.option("--simulator", type=click.Choice(list(SIMULATORS)), help="With --rtl: only this one.  [default: all]")
 @click.option("--shuffle", "seed", type=int, metavar="SEED", help="Run the mutants in an order shuffled by this seed.")
-@click.option(
-    "--json",
-    "path",
-    metavar="PATH",
-    help=f'Where the report goes; "-": stdout.  [default: {REPORT}, with --rtl {RTL_REPORT}, for a run of the whole catalogue]',
-)
+@JSON
+@REPORTS
 @click.pass_context
 def cli(
     context: click.Context,
@@ -81,6 +77,7 @@ def cli(
     simulator: str | None,
     seed: int | None,
     path: str | None,
+    reports: Path | None,
 ) -> ExitCode | None:
     """Show that the checks see every mistake of the catalogue, each by the rule that it must break.
 
@@ -95,18 +92,16 @@ def cli(
             raise click.UsageError(f"options of {context.invoked_subcommand} come after its name")
         return None
     if rtl:
-        return _rtl(context, only, simulator, path)
+        return _rtl(context, only, simulator, path, reports)
     if simulator is not None:
         raise click.UsageError("--simulator is for --rtl")
     if ablation and (only is not None or attribution or matrix):
         raise click.UsageError(
             "--ablation runs every mutant through a suite of its own: no --only, --attribution, --matrix"
         )
-    if path is None and only is None and not ablation:
-        path = str(REPORT)
     plan = _plan(catalogue, only, attribution, matrix, seed)
     record = Record(ablation_plan(plan) if ablation else plan)
-    _check_report(path, REPORT)
+    where = destination(path, reports, whole=only is None)
     out = console(to_stderr=path == "-")
     with suppress(KeyboardInterrupt), progress(out, record.plan.units()) as announce:
         carry_out(record, announce)
@@ -114,21 +109,21 @@ def cli(
         show_ablation(out, record)
     else:
         show(out, record, matrix)
-    if path is not None:
-        write_json(path, ablation_document(record) if ablation else document(record))
+    kind, made = ("ablation", ablation_document(record)) if ablation else ("gate", document(run_with(record)))
+    deliver(out, where, kind, record, made)
     return (decide_ablation(record) if ablation else decide(record)).code
 
 
-def _rtl(context: click.Context, only: str | None, simulator: str | None, path: str | None) -> ExitCode:
+def _rtl(
+    context: click.Context, only: str | None, simulator: str | None, path: str | None, reports: Path | None
+) -> ExitCode:
     """Run the mutants of the RTL."""
     others = set(_given(context)) - OF_THE_RTL
     if others:
         raise click.UsageError(f"--rtl has mutants and checks of its own: no {', '.join(sorted(others))}")
-    if path is None and only is None and simulator is None:
-        path = str(RTL_REPORT)
     plan = RtlPlan(_chosen_rtl(only), tuple(SIMULATORS) if simulator is None else (simulator,))
     record = RtlRecord(plan)
-    _check_report(path, RTL_REPORT)
+    where = destination(path, reports, whole=only is None and simulator is None)
     out = console(to_stderr=path == "-")
     with suppress(KeyboardInterrupt), progress(out, plan.units()) as announce:
         try:
@@ -136,8 +131,7 @@ def _rtl(context: click.Context, only: str | None, simulator: str | None, path: 
         except ToolMissing as error:
             raise CommandError(str(error), ExitCode.UNKNOWN) from None
     show_rtl(out, record)
-    if path is not None:
-        write_json(path, document_rtl(record))
+    deliver(out, where, "rtl", record, document(run_with(record)))
     return decide_rtl(record).code
 
 
@@ -160,16 +154,6 @@ def repeat(only: str | None, attribution: bool, catalogue: str, runs: int, load:
 def _given(context: click.Context) -> list[str]:
     """Names of the parameters that the command line has."""
     return [name for name in context.params if context.get_parameter_source(name) is ParameterSource.COMMANDLINE]
-
-
-def _check_report(path: str | None, default: Path) -> None:
-    """A CommandError when no report can be written there; the folder of the default one is made."""
-    if path is None:
-        return
-    if path == str(default):
-        with suppress(OSError):
-            default.parent.mkdir(exist_ok=True)
-    check_place(path)
 
 
 def _plan(catalogue: str, only: str | None, attribution: bool, matrix: bool, seed: int | None) -> Plan:

@@ -24,6 +24,9 @@ class Mutant:
     expression; `before` must match exactly once in the function, by structure. `expected` are alternatives: the mutant
     must break every rule of at least one of them, and with no alternative any rule will do. Only a mutant that
     `declares_runaway` may be killed by running out of CPU, steps or memory.
+
+    A generic mutant has the name of its `operator`. With `at`, first byte and the one behind the last in the module's
+    source, `before` is the text there and nothing is searched; `function` is then "" outside of functions.
     """
 
     id: str
@@ -35,6 +38,13 @@ class Mutant:
     after: str
     expected: tuple[Rules, ...] = ()
     declares_runaway: bool = False
+    operator: str = ""
+    at: tuple[int, int] | None = None
+
+    @property
+    def generic(self) -> bool:
+        """Whether an operator made it, so that nobody has said what must catch it."""
+        return bool(self.operator)
 
     def caught_by(self, broken: Collection[str]) -> bool:
         """Whether these broken rules are the ones that must catch it."""

@@ -1,9 +1,5 @@
-"""What a run of the mutants of the RTL says: pass or not, a table, and one JSON document in the Stryker report schema.
+"""What a run of the mutants of the RTL says: pass or not, and a table."""
 
-In the document a mutant is Killed when it was killed in every simulator; `kvproof` has the verdict in each.
-"""
-
-import hashlib
 import statistics
 from collections import Counter
 
@@ -13,15 +9,10 @@ from rich.text import Text
 
 from impl.exit_codes import ExitCode
 from mutants.gate import Decision
-from mutants.report import STRYKER_STATUS, Json
 from mutants.rtl_engine import RtlRecord, RtlResult
 from mutants.rtl_mutant import RtlMutant
 from mutants.terminal import show_decision
 from mutants.verdicts import INVALID, NO_VERDICT, RUNAWAYS
-from verify.chips.judge import Judged
-from verify.chips.planted_rtl import Edit, place_of
-
-SUITE = "verify/chips/judge.py"
 
 
 def decide_rtl(record: RtlRecord) -> Decision:
@@ -64,33 +55,6 @@ def show_rtl(out: Console, record: RtlRecord) -> None:
         out.print(Text(line))
     out.print(Text(f"{record.seconds:.1f} s in all"))
     show_decision(out, decide_rtl(record))
-
-
-def document_rtl(record: RtlRecord) -> Json:
-    """The whole report. A mutant without a verdict in every simulator is Pending."""
-    decision = decide_rtl(record)
-    tests = sorted({test for result in record.results for test in _tests(result)})
-    return {
-        "schemaVersion": "2",
-        "thresholds": {"high": 100, "low": 100},
-        "framework": {"name": "kvproof mutants --rtl", "dependencies": dict(record.versions)},
-        "files": _files(record),
-        "testFiles": {SUITE: {"tests": [{"id": test, "name": " breaks ".join(test.split("/"))} for test in tests]}},
-        "kvproof": {
-            "complete": not record.interrupted and not record.problems,
-            "exitCode": int(decision.code),
-            "reasons": list(decision.reasons),
-            "summary": summary_rtl(record),
-            "seconds": round(record.seconds, 3),
-            "versions": dict(record.versions),
-            "sources": {
-                f"rtl/{name}": hashlib.sha256(text.encode()).hexdigest() for name, text in record.sources.items()
-            },
-            "originals": {name: [_original(one) for one in both] for name, both in record.originals.items()},
-            "controls": [_detail(result) for result in record.controls],
-            "mutants": [_detail(result) for result in record.results],
-        },
-    }
 
 
 def _severity(result: RtlResult) -> ExitCode:
@@ -151,80 +115,3 @@ def _rules(results: list[RtlResult]) -> str:
     return " ".join(
         rule if len(where) == len(results) else f"{rule} ({', '.join(where)})" for rule, where in sorted(seen.items())
     )
-
-
-def _tests(result: RtlResult) -> list[str]:
-    return [f"{result.simulator}/{rule}" for rule in sorted(result.verdict.rules)]
-
-
-def _files(record: RtlRecord) -> Json:
-    """Every mutated file with its source and its mutants; one of several places stands where its first one is."""
-    rows = _by_mutant(record)
-    files: dict[str, Json] = {}
-    for mutant in record.plan.mutants:
-        name = f"{mutant.module}.v"
-        if name not in record.sources:
-            continue
-        file = files.setdefault(f"rtl/{name}", {"language": "verilog", "source": record.sources[name], "mutants": []})
-        mutants = file["mutants"]
-        assert isinstance(mutants, list)
-        mutants.append(_mutant(record, mutant, rows.get(mutant, [])))
-    return dict(files)
-
-
-def _mutant(record: RtlRecord, mutant: RtlMutant, results: list[RtlResult]) -> Json:
-    invalid = any(result.verdict.status in INVALID for result in results)
-    nowhere = {"line": 1, "column": 1}
-    entry: Json = {
-        "id": mutant.id,
-        "mutatorName": mutant.module,
-        "description": mutant.title,
-        "replacement": mutant.after,
-        "location": (
-            {"start": nowhere, "end": nowhere}
-            if invalid or not results
-            else _location(record.sources[f"{mutant.module}.v"], mutant.fault().edits[0])
-        ),
-        "status": "Pending",
-    }
-    if len(results) < len(record.plan.simulators):
-        return entry
-    worst = next((result for result in results if not result.verdict.killed), results[0])
-    reasons = [f"{result.simulator}: {result.verdict.status}: {result.verdict.detail}" for result in results]
-    return entry | {
-        "status": STRYKER_STATUS[worst.verdict.status],
-        "statusReason": "; ".join(reasons),
-        "duration": round(sum(result.cpu_ms for result in results), 3),
-        "coveredBy": [result.simulator for result in results if result.runs],
-        "killedBy": [test for result in results for test in _tests(result)],
-    }
-
-
-def _location(source: str, edit: Edit) -> Json:
-    start, end = place_of(edit, {f"{edit.module}.v": source})
-    return {"start": _position(source, start), "end": _position(source, end)}
-
-
-def _position(source: str, at: int) -> Json:
-    return {"line": source.count("\n", 0, at) + 1, "column": at - source.rfind("\n", 0, at)}
-
-
-def _detail(result: RtlResult) -> Json:
-    mutant, verdict = result.mutant, result.verdict
-    return {
-        "id": mutant.id,
-        "title": mutant.title,
-        "simulator": result.simulator,
-        "expected": [sorted(rules) for rules in mutant.expected],
-        "verdict": verdict.status.value,
-        "detail": verdict.detail,
-        "rules": dict(sorted(verdict.rules.items())),
-        "caught": result.caught,
-        "runs": result.runs,
-        "cpuMs": round(result.cpu_ms, 3),
-        "edits": [{"file": f"rtl/{e.module}.v", "before": e.before, "after": e.after} for e in mutant.fault().edits],
-    }
-
-
-def _original(judged: Judged) -> Json:
-    return {"runs": judged.runs, "cycles": judged.cycles, "broken": dict(judged.broken), "lost": list(judged.lost)}

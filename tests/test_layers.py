@@ -45,6 +45,7 @@ OWN_IMPORTS: dict[str, frozenset[str]] = {
             "verify.sandbox",
             "verify.source.rules",
             "verify.suite",
+            "verify.view.html_page",
         }
     ),
     "tests": PROJECT,

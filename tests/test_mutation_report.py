@@ -6,108 +6,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
 from rich.console import Console
 
 from mutants.engine import Plan, Record, carry_out
-from mutants.report import document
+from mutants.reports.from_record import run_of
+from mutants.reports.stryker import check_document, document
 from mutants.terminal import progress, show
 from tests.toy_cache.catalogue import BROKEN, MUTANTS, NO_OP, PROJECT, in_take
 
-POSITION = {
-    "type": "object",
-    "required": ["line", "column"],
-    "properties": {"line": {"type": "integer", "minimum": 1}, "column": {"type": "integer", "minimum": 1}},
-}
-TEXTS = {"type": "array", "items": {"type": "string"}}
-MUTANT = {
-    "type": "object",
-    "required": ["id", "mutatorName", "location", "status"],
-    "additionalProperties": False,
-    "properties": {
-        "id": {"type": "string"},
-        "mutatorName": {"type": "string"},
-        "description": {"type": "string"},
-        "replacement": {"type": "string"},
-        "location": {
-            "type": "object",
-            "required": ["start", "end"],
-            "properties": {"start": POSITION, "end": POSITION},
-        },
-        "status": {
-            "enum": [
-                "Killed",
-                "Survived",
-                "NoCoverage",
-                "CompileError",
-                "RuntimeError",
-                "Timeout",
-                "Ignored",
-                "Pending",
-            ]
-        },
-        "statusReason": {"type": "string"},
-        "duration": {"type": "number", "minimum": 0},
-        "coveredBy": TEXTS,
-        "killedBy": TEXTS,
-    },
-}
-STRYKER: dict[str, Any] = {
-    "type": "object",
-    "required": ["schemaVersion", "thresholds", "files"],
-    "properties": {
-        "schemaVersion": {"const": "2"},
-        "thresholds": {
-            "type": "object",
-            "required": ["high", "low"],
-            "properties": {
-                "high": {"type": "integer", "minimum": 0, "maximum": 100},
-                "low": {"type": "integer", "minimum": 0, "maximum": 100},
-            },
-        },
-        "framework": {
-            "type": "object",
-            "required": ["name"],
-            "properties": {
-                "name": {"type": "string"},
-                "dependencies": {"type": "object", "additionalProperties": {"type": "string"}},
-            },
-        },
-        "files": {
-            "type": "object",
-            "minProperties": 1,
-            "additionalProperties": {
-                "type": "object",
-                "required": ["language", "source", "mutants"],
-                "additionalProperties": False,
-                "properties": {
-                    "language": {"type": "string"},
-                    "source": {"type": "string"},
-                    "mutants": {"type": "array", "uniqueItems": True, "minItems": 1, "items": MUTANT},
-                },
-            },
-        },
-        "testFiles": {
-            "type": "object",
-            "additionalProperties": {
-                "type": "object",
-                "required": ["tests"],
-                "properties": {
-                    "tests": {
-                        "type": "array",
-                        "items": {
-                            "type": "object",
-                            "required": ["id", "name"],
-                            "properties": {"id": {"type": "string"}, "name": {"type": "string"}},
-                        },
-                    }
-                },
-            },
-        },
-    },
-}
-"""The parts of the report schema, version 2, that a report here uses."""
+STACK = "tests/toy_cache/stack.py"
 
 
 def carried_out(*mutants: Any) -> Record:
@@ -121,6 +29,11 @@ def record() -> Iterator[Record]:
     yield carried_out(*MUTANTS, in_take("survives", "page = self.free.pop()"))
 
 
+def report_of(record: Record) -> Any:
+    """The report as a reader of the file has it."""
+    return json.loads(json.dumps(document(run_of(record))))
+
+
 def printed(record: Record, matrix: bool = False) -> str:
     console = Console(width=160, record=True, file=open("/dev/null", "w"))  # noqa: SIM115 - it records
     show(console, record, matrix)
@@ -128,14 +41,42 @@ def printed(record: Record, matrix: bool = False) -> str:
 
 
 def test_the_report_keeps_the_schema(record: Record) -> None:
-    jsonschema.validate(json.loads(json.dumps(document(record))), STRYKER)
+    check_document(report_of(record))
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "words"),
+    [
+        (("schemaVersion",), "1", "schemaVersion"),
+        (("files", STACK, "mutants", 0, "status"), "Dead", "status"),
+        (("files", STACK, "mutants", 0, "location", "start", "line"), 0, "line"),
+        (("files", STACK, "mutants", 0, "mutatorName"), "", "mutatorName"),
+        (("files", STACK, "mutants"), [], "mutants"),
+        (("files", STACK, "mutants", 0, "id"), "copy", "several mutants of the report are called copy"),
+        (("kvproof", "mutants", 0, "outcome"), "dead", "outcome"),
+        (("kvproof", "sources", STACK), "?", "sources"),
+        (("surprise",), 1, "surprise"),
+    ],
+    ids=lambda value: str(value) if isinstance(value, tuple) else "",
+)
+def test_a_report_that_breaks_the_schema_is_rejected(
+    record: Record, path: tuple[str | int, ...], value: object, words: str
+) -> None:
+    report = report_of(record)
+    *way, last = path
+    inner = report
+    for step in way:
+        inner = inner[step]
+    inner[last] = value
+    with pytest.raises(ValueError, match=words):
+        check_document(report)
 
 
 def test_the_report_of_a_broken_run_keeps_the_schema(record: Record) -> None:
     broken = Record(Plan(PROJECT, MUTANTS, NO_OP, NO_OP))
     carry_out(broken, lambda label: None)
-    report = json.loads(json.dumps(document(broken)))
-    jsonschema.validate(report, STRYKER)
+    report = report_of(broken)
+    check_document(report)
     assert report["kvproof"]["complete"] is False
     assert {mutant["status"] for file in report["files"].values() for mutant in file["mutants"]} == {"Pending"}
 
@@ -144,8 +85,8 @@ def test_the_report_of_families_with_stages_of_their_own_keeps_the_schema() -> N
     project = replace(PROJECT, family_stages={"aside": ("bindings", "unit")})
     families = Record(Plan(project, (MUTANTS[0], replace(MUTANTS[1], family="aside")), NO_OP, BROKEN))
     carry_out(families, lambda label: None)
-    report = json.loads(json.dumps(document(families)))
-    jsonschema.validate(report, STRYKER)
+    report = report_of(families)
+    check_document(report)
     stages = [test["id"] for test in report["testFiles"]["tests.toy_cache.suite"]["tests"] if "/" not in test["id"]]
     assert stages == ["witness", "exhaustive", "unit", "bindings"]
     matrix = printed(families, matrix=True).partition("kill matrix")[2].splitlines()
@@ -155,7 +96,7 @@ def test_the_report_of_families_with_stages_of_their_own_keeps_the_schema() -> N
 
 
 def test_each_mutant_has_its_status_place_and_killers(record: Record) -> None:
-    (file,) = document(record)["files"].values()  # type: ignore[attr-defined]
+    (file,) = report_of(record)["files"].values()
     mutants = {mutant["id"]: mutant for mutant in file["mutants"]}
     assert {name: mutant["status"] for name, mutant in mutants.items()} == {
         "bottom": "Killed",
@@ -174,7 +115,7 @@ def test_each_mutant_has_its_status_place_and_killers(record: Record) -> None:
 
 
 def test_the_extension_holds_what_the_schema_has_no_place_for(record: Record) -> None:
-    extension: Any = document(record)["kvproof"]
+    extension: Any = report_of(record)["kvproof"]
     copy = next(mutant for mutant in extension["mutants"] if mutant["id"] == "copy")
     assert (copy["stage"], copy["rules"], copy["caught"]) == ("witness", {"TOY-TAKE": "it differs"}, True)
     assert copy["run"]["stages"][0]["witness"] == {"steps": 2}

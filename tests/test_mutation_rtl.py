@@ -8,19 +8,19 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-import jsonschema
 import pytest
 from rich.console import Console
 
 from impl.exit_codes import ExitCode
 from mutants.catalogue import MUTANTS, PROJECT
+from mutants.reports.from_rtl import run_of_rtl
+from mutants.reports.stryker import check_document, document
 from mutants.rtl_catalogue import RTL_BROKEN, RTL_MUTANTS, RTL_NO_OP
 from mutants.rtl_engine import RtlPlan, RtlRecord, RtlResult, carry_out_rtl, misfit, verdict_of
 from mutants.rtl_mutant import CYCLE, INTEGER, RtlMutant
-from mutants.rtl_report import decide_rtl, document_rtl, show_rtl
+from mutants.rtl_report import decide_rtl, show_rtl
 from mutants.verdicts import Status
 from spec.rules import RULES
-from tests.test_mutation_report import STRYKER
 from verify.chips.judge import Judged
 from verify.chips.planted_rtl import DoesNotFitError, Edit, RtlFault, plant, sources_of
 
@@ -271,9 +271,9 @@ def test_a_missing_verdict_fails_and_an_interrupt_is_one() -> None:
 
 
 def test_the_report_is_one_that_a_viewer_reads(in_verilator: RtlRecord) -> None:
-    document = json.loads(json.dumps(document_rtl(in_verilator)))
-    jsonschema.validate(document, STRYKER)
-    status = {one["id"]: one["status"] for file in document["files"].values() for one in file["mutants"]}
+    report = json.loads(json.dumps(document(run_of_rtl(in_verilator))))
+    check_document(report)
+    status = {one["id"]: one["status"] for file in report["files"].values() for one in file["mutants"]}
     assert status == {
         "R40": "Killed",
         "R54": "Killed",
@@ -284,10 +284,10 @@ def test_the_report_is_one_that_a_viewer_reads(in_verilator: RtlRecord) -> None:
         "R87": "Killed",
         "R90": "Killed",
     }
-    place = next(one for one in document["files"]["rtl/ks_seq.v"]["mutants"] if one["id"] == "R40")["location"]
-    line = document["files"]["rtl/ks_seq.v"]["source"].splitlines()[place["start"]["line"] - 1]
+    place = next(one for one in report["files"]["rtl/ks_seq.v"]["mutants"] if one["id"] == "R40")["location"]
+    line = report["files"]["rtl/ks_seq.v"]["source"].splitlines()[place["start"]["line"] - 1]
     assert line[place["start"]["column"] - 1 : place["end"]["column"] - 1] == OF["R40"].before
-    assert document["kvproof"]["exitCode"] == ExitCode.FAIL
+    assert report["kvproof"]["exitCode"] == ExitCode.FAIL
 
 
 def test_the_table_says_the_same(in_verilator: RtlRecord) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from mutants.engine import Plan, Record, Result, carry_out
 from mutants.mutant import Mutant, Project
-from mutants.report import STRYKER_STATUS
+from mutants.reports.stryker import STRYKER_STATUS
 from mutants.verdicts import INVALID, KILLED, NO_VERDICT, RUNAWAYS, Status, judge_run
 from mutants.wire import Run, StageRun
 from tests.toy_cache.catalogue import BROKEN, NO_OP, PROJECT, in_take

@@ -7,6 +7,7 @@ data as text, so nothing in a witness or in a target's words can become markup.
 import html
 import json
 import re
+from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -20,14 +21,33 @@ IN_SCRIPT = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"}
 
 def page_html(walkthrough: Walkthrough) -> str:
     """The page."""
+    return filled(html.escape(walkthrough.title), embedded(page_data(walkthrough)))
+
+
+def frame_html() -> str:
+    """The page with `{{title}}` and `{{data}}` in the places of its own: another page fills in one of many walkthroughs."""
+    return filled("{{title}}", "{{data}}")
+
+
+def filled(title: str, data: str) -> str:
+    """The page with its style, its script and these two, which must be safe where they come to stand."""
     parts = {
-        "title": html.escape(walkthrough.title),
-        "style": (FOLDER / "page.css").read_text(encoding="utf-8"),
-        "script": (FOLDER / "page.js").read_text(encoding="utf-8"),
-        "data": embedded(page_data(walkthrough)),
+        "title": title,
+        "style": text_of(FOLDER / "page.css"),
+        "script": text_of(FOLDER / "elements.js", FOLDER / "page.js"),
+        "data": data,
     }
-    template = (FOLDER / "page.html").read_text(encoding="utf-8")
-    return re.sub(r"\{\{(\w+)\}\}", lambda found: parts[found[1]], template)
+    return fill(FOLDER / "page.html", parts)
+
+
+def fill(template: Path, parts: Mapping[str, str]) -> str:
+    """The template with each `{{name}}` replaced by the part of that name."""
+    return re.sub(r"\{\{(\w+)\}\}", lambda found: parts[found[1]], text_of(template))
+
+
+def text_of(*files: Path) -> str:
+    """The files' texts one after the other."""
+    return "".join(file.read_text(encoding="utf-8") for file in files)
 
 
 def page_data(walkthrough: Walkthrough) -> dict[str, Any]:

@@ -1,20 +1,8 @@
-"use strict";
-// Everything is built as elements with text, never as markup: calls, names and the target's words come from outside.
-const data = JSON.parse(document.getElementById("data").textContent);
 const { steps } = data;
 const first = steps[0].number;
 const last = steps[steps.length - 1].number;
-const place = (id) => document.getElementById(id);
 let shown = null;
 
-function element(tag, classes, ...children) {
-  const made = document.createElement(tag);
-  made.className = [].concat(classes).filter(Boolean).join(" ");
-  made.append(...children.flat(Infinity).filter((child) => child !== null));
-  return made;
-}
-
-const plural = (count, noun) => `${count} ${noun}${count === 1 ? "" : "s"}`;
 const differs = ([oracle, target]) => oracle !== target;
 const marks = (item) => [item.changed && "changed", item.wrong && "wrong"];
 
@@ -247,7 +235,8 @@ function go(number) {
   const wanted = Math.min(last, Math.max(first, number));
   if (wanted === shown) return;
   draw(wanted);
-  history.replaceState(null, "", `#step=${wanted}`);
+  // A page within another one has no address of its own.
+  if (location.protocol !== "about:") history.replaceState(null, "", `#step=${wanted}`);
 }
 
 function fromAddress() {
@@ -285,6 +274,7 @@ function begin() {
   place("steps").append(...steps.map(stepButton), ...notRun);
   place("calls").value = data.calls.join("\n");
   place("calls").rows = Math.min(16, Math.max(3, data.calls.length));
+  place("replay").hidden = !data.command;
   place("replay").textContent = `Replay it: python -m ${data.command} ${data.source}${data.options}`;
   place("slider").min = first;
   place("slider").max = last;
