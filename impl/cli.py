@@ -16,6 +16,7 @@ from impl.display import JSON_OPTION, progress_bar, table
 from impl.event_trace import Event, exhausted_run, fork_run, windowed_run
 from impl.models_cli import models
 from impl.page_table import OutOfPages
+from impl.studies.studies_cli import study
 
 
 @click.group("impl", context_settings=HELP, epilog=EPILOG)
@@ -44,6 +45,7 @@ def main() -> None:
       python -m impl decode --chip model --starts 0   the same on the chip's cycle model
       python -m impl cycles                     cycles of a decode step beside what its port allows
       python -m impl models --check             the models are what their float models give
+      python -m impl study memory               what pages of each size waste; and other studies
       python -m impl bench --json bench.json    speed beside its targets
     """
 
@@ -51,6 +53,7 @@ def main() -> None:
 main.add_command(cycles)
 main.add_command(decode)
 main.add_command(models)
+main.add_command(study)
 
 
 @main.command(epilog=EPILOG)

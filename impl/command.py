@@ -117,23 +117,24 @@ def check_place(path: str) -> None:
         raise CommandError(f"nothing can be written to {path!r}: choose a file in a folder that is there")
 
 
-def write_atomically(path: str | Path, text: str) -> None:
-    """Replace the file by `text` in UTF-8, or leave it as it was: a reader never sees half of it, whatever fails.
+def write_atomically(path: str | Path, content: str | bytes) -> None:
+    """Replace the file by the bytes, or the text in UTF-8, or leave it as it was: a reader never sees half of it.
 
     A device or a pipe is written in place, since renaming over it would remove it. Raises OSError.
     """
+    data = content.encode() if isinstance(content, str) else content
     target = Path(path).resolve()
     if target.exists() and not stat.S_ISREG(target.stat().st_mode):
         try:
-            target.write_text(text, encoding="utf-8", newline="\n")
+            target.write_bytes(data)
         except OSError as error:
             error.filename = str(path)
             raise
         return
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(8)}")
     try:
-        with open(temporary, "x", encoding="utf-8", newline="\n") as file:
-            file.write(text)
+        with open(temporary, "xb") as file:
+            file.write(data)
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, target)

@@ -11,6 +11,8 @@ DOCUMENTS = (
     "DESIGN.md",
     "CHANGELOG.md",
     "docs/reference.md",
+    "docs/self-check.md",
+    "docs/studies.md",
     "docs/target-protocol.md",
     "docs/chip.md",
     "docs/your-rtl.md",
