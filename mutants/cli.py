@@ -16,6 +16,7 @@ from impl.exit_codes import ExitCode
 from mutants.ablation import ablation_document, ablation_plan, decide_ablation
 from mutants.engine import Plan, Record, carry_out
 from mutants.gate import decide
+from mutants.generic.command import GENERIC, WithGeneric, generic
 from mutants.mutant import Mutant
 from mutants.repeat import repeat_gate
 from mutants.reports.delivery import JSON, REPORTS, deliver, destination
@@ -51,11 +52,12 @@ ALL_RULES = click.option(
 )
 
 
-@click.group("mutants", invoke_without_command=True, context_settings=HELP, epilog=EPILOG)
+@click.group("mutants", cls=WithGeneric, invoke_without_command=True, context_settings=HELP, epilog=EPILOG)
 @click.version_option(VERSION, prog_name="kvproof mutants")
 @ONLY
 @ALL_RULES
 @CATALOGUE
+@GENERIC
 @click.option("--matrix", is_flag=True, help="Put every mutant through every stage and print which rules each saw.")
 @click.option("--ablation", is_flag=True, help="Show what survives the source suite when its exact rules are left out.")
 @click.option(
@@ -133,6 +135,9 @@ def _rtl(
     show_rtl(out, record)
     deliver(out, where, "rtl", record, document(run_with(record)))
     return decide_rtl(record).code
+
+
+cli.add_command(generic)
 
 
 @cli.command("repeat", epilog=EPILOG)

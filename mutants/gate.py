@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from impl.exit_codes import ExitCode
 from mutants.engine import Record, Result
 from mutants.mutant import APART, NINETEENTH
-from mutants.verdicts import INVALID, NO_VERDICT, RUNAWAYS
+from mutants.verdicts import INVALID, NO_NEW_PROGRAM, NO_VERDICT, RUNAWAYS
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,11 +32,16 @@ def decide(record: Record) -> Decision:
         return Decision(ExitCode.BROKEN, tuple(record.problems))
     by_code = {ExitCode.FAIL: _missing(record), ExitCode.BROKEN: [], ExitCode.UNKNOWN: []}
     for result in record.results:
-        if not result.caught:
+        if not result.caught and not _no_new_program(result):
             by_code[_severity(result)].append(_reason(result))
     reasons = tuple(reason for lines in by_code.values() for reason in lines)
     code = next((code for code, lines in by_code.items() if lines), ExitCode.PASS)
     return Decision(code, reasons)
+
+
+def _no_new_program(result: Result) -> bool:
+    """Whether an operator made the original again, or what another mutant is: that says nothing about the checks."""
+    return result.mutant.generic and result.verdict.status in NO_NEW_PROGRAM
 
 
 def _missing(record: Record) -> list[str]:

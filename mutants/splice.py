@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from mutants.mutant import Mutant
+from mutants.unit import Unit
 
 
 class DoesNotApply(Exception):  # noqa: N818 - the word of the report: the mutant does not apply
@@ -28,7 +29,10 @@ class Position:
 
 @dataclass(frozen=True, slots=True)
 class Spliced:
-    """The mutated module: its whole source and its tree, what replaced what and where, and the unified diff."""
+    """The mutated module: its whole source, what replaced what and where, and the unified diff.
+
+    `tree` is that of the whole module or, with a unit, of that unit alone, as Unit.alone has it.
+    """
 
     source: str
     tree: ast.Module = field(repr=False, compare=False)
@@ -36,6 +40,7 @@ class Spliced:
     end: Position
     replacement: str
     diff: str
+    unit: Unit | None = field(default=None, repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +69,7 @@ def splice(source: str, path: str, mutant: Mutant) -> Spliced:
     end = _offset(source, last.end_lineno or last.lineno, last.end_col_offset or last.col_offset)
     _replace(hit, after)
     wanted = ast.dump(tree)
-    for text in _spellings(mutant.after, first.col_offset, isinstance(after, ast.expr)):
+    for text in spellings(mutant.after, first.col_offset, isinstance(after, ast.expr)):
         mutated = (source.encode()[:start] + text.encode() + source.encode()[end:]).decode()
         parsed = _parse(mutated)
         if parsed is not None and ast.dump(parsed) == wanted:
@@ -132,7 +137,7 @@ def _replace(hit: Hit, after: ast.expr | list[ast.stmt]) -> None:
         setattr(hit.parent, hit.field, after)
 
 
-def _spellings(after: str, column: int, expression: bool) -> Iterator[str]:
+def spellings(after: str, column: int, expression: bool) -> Iterator[str]:
     """The change as text to splice in: statements indented to the column; an expression also with parentheses."""
     if expression:
         yield after.strip()

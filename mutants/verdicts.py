@@ -38,6 +38,7 @@ class Status(StrEnum):
 KILLED = frozenset({Status.KILLED_ASSERTION, Status.KILLED_CRASH, Status.KILLED_GUARD, Status.KILLED_RUNAWAY})
 INVALID = frozenset({Status.INVALID_APPLY, Status.INVALID_COMPILE, Status.INVALID_IMPORT, Status.INVALID_COLLECT})
 NO_VERDICT = frozenset({Status.HARNESS_ERROR, Status.FLAKY, Status.UNKNOWN})
+NO_NEW_PROGRAM = frozenset({Status.EQUIVALENT_BYTECODE, Status.DUPLICATE})
 RUNAWAYS = frozenset({Status.RUNAWAY_CPU, Status.RUNAWAY_STEPS, Status.RUNAWAY_MEMORY})
 
 OUTCOMES = {
@@ -69,6 +70,9 @@ def judge_run(mutant: Mutant, run: Run, again: Callable[[], Run]) -> Verdict:
 
     A crash, and a runaway that the mutant declares, are kills that name no rule: they count only when the second run ends
     the same way. Which of its budgets a runaway exhausts first may depend on the machine; that it is one may not.
+
+    Where nobody has said what must catch a mutant, it is a crash too that it cannot be imported, or that the checks raise
+    on what it hands them: on the original they do not.
     """
     verdict = _verdict(mutant, run)
     declared = mutant.declares_runaway and verdict.status in RUNAWAYS
@@ -87,7 +91,7 @@ def judge_run(mutant: Mutant, run: Run, again: Callable[[], Run]) -> Verdict:
 def _verdict(mutant: Mutant, run: Run) -> Verdict:
     """What one run says by itself."""
     if run.stopped:
-        return Verdict(Status(run.stopped), run.detail, {}, "")
+        return Verdict(Status.KILLED_CRASH if mutant.generic else Status(run.stopped), run.detail, {}, "")
     rules = run.broken()
     if rules:
         return Verdict(Status.KILLED_ASSERTION, "; ".join(sorted(rules)), rules, _deciding_stage(mutant, run))
@@ -98,6 +102,8 @@ def _verdict(mutant: Mutant, run: Run) -> Verdict:
     for outcome, status in OUTCOMES.items():
         for one in run.stages:
             if one.outcome == outcome:
+                if mutant.generic and status is Status.HARNESS_ERROR:
+                    status = Status.KILLED_CRASH
                 return Verdict(status, one.detail, {}, one.stage)
     if last is None or any(one.outcome != "pass" for one in run.stages):
         return Verdict(Status.HARNESS_ERROR, "no stage said pass, fail or unknown", {}, stage)

@@ -72,10 +72,12 @@ def exhaustive_stage(budget: int | None) -> StageResult:
 
 
 def unit_stage(budget: int | None) -> StageResult:
-    """Hold the event trace, the fork example and the order of the free list against their literal tables."""
+    """Hold the event trace, the fork example and the order of the free list against their literal tables, and check storage."""
     from verify.literals import literal_differences
+    from verify.storage_checks import storage_differences
 
-    return of_literals(*literal_differences(), budget)
+    literals, storage = literal_differences(), storage_differences()
+    return of_literals([*literals[0], *storage[0]], literals[1] + storage[1], budget)
 
 
 def random_stage(budget: int | None) -> StageResult:
@@ -103,6 +105,13 @@ def host_stage(budget: int | None) -> StageResult:
 def chip_stage(budget: int | None) -> StageResult:
     """The window, the host and the float reference with a chip as the decoder; see verify/chips/suite.py."""
     from verify.chips.suite import chip_stage as run
+
+    return run(budget)
+
+
+def programs_stage(budget: int | None) -> StageResult:
+    """The chip's software, its cycle model and what decodes on it; see verify/chips/programs_suite.py."""
+    from verify.chips.programs_suite import programs_stage as run
 
     return run(budget)
 
@@ -146,6 +155,7 @@ STAGES: dict[str, Stage] = {
     "decode": decode_stage,
     "host": host_stage,
     "chip": chip_stage,
+    "programs": programs_stage,
     "source": source_stage,
     **{f"prefix {name}": prefix_stage(name) for name in ("witness", "exhaustive", "unit", "random")},
 }

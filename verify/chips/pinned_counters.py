@@ -1,0 +1,136 @@
+"""STATUS, ERRPC and counters that each start of a case leaves, pinned: those of docs/chip.md section 6, that all chips have.
+
+The cases are those of verify/chips/programs_suite.py, by name; the counters are total, dma, mac, vec, stall, read and
+written words.
+"""
+
+from collections.abc import Mapping
+
+PINNED: Mapping[str, tuple[tuple[int, ...], ...]] = {
+    "CHIP-CHASE: an op reads rows that are still on their way": ((2, 0, 116, 90, 16, 3, 110, 80, 4),),
+    "CHIP-LOAD: a load into the rows of an active op waits": ((2, 0, 248, 204, 32, 3, 239, 172, 20),),
+    "CHIP-LOAD: a load into the residual row of an active op waits": ((2, 0, 232, 186, 32, 3, 223, 168, 8),),
+    "CHIP-LOAD: a load into the result row of an active op stays": ((2, 0, 230, 186, 32, 3, 222, 168, 8),),
+    "CHIP-LOAD: a load into the first, or the last, row that an active op reads waits": (
+        (2, 0, 272, 198, 63, 6, 262, 168, 16),
+    ),
+    "CHIP-STORE: a store of an op's results waits for them": ((2, 0, 118, 90, 16, 3, 111, 80, 4),),
+    "CHIP-RESULT: an op does not write over a row that waits to be stored": ((2, 0, 293, 264, 16, 3, 284, 240, 12),),
+    "CHIP-RESULT: a load does not write over a younger result": ((2, 0, 291, 262, 16, 3, 282, 248, 4),),
+    "CHIP-RESULT: result rows 256 apart, and a load between them": ((2, 0, 392, 386, 48, 3, 382, 360, 12),),
+    "CHIP-IDLE: an entry, and TOK, change only between ops": ((2, 0, 265, 193, 45, 9, 253, 160, 25),),
+    "CHIP-IDLE: a STREG that waits in the queue sends the TOK of its own time": (
+        (2, 0, 255, 249, 27, 9, 244, 160, 83),
+    ),
+    "CHIP-QUIET: a STREG writes after the load before it": ((2, 0, 42, 39, 0, 0, 37, 16, 17),),
+    "CHIP-QUIET: a store reads its row after the load before it": ((2, 0, 64, 61, 0, 0, 57, 24, 25),),
+    "CHIP-PORTS: loaded rows and stored rows go before an op's": ((2, 0, 716, 710, 17, 3, 706, 400, 296),),
+    "CHIP-PORTS: two result rows end one after the other while a loaded row is written": (
+        (2, 0, 164, 156, 17, 4, 154, 104, 40),
+    ),
+    "scores, weights and their mean, twice, while rows come": ((2, 0, 159, 90, 20, 66, 148, 76, 8),),
+    "residual rows of two entries, and an entry as reset left it": ((2, 0, 237, 186, 37, 6, 229, 168, 12),),
+    "scores that are negative, equal or far apart, and a mean at its halves": ((2, 0, 114, 42, 10, 61, 102, 28, 8),),
+    "the last rows of the scratchpad and the last words of memory": ((2, 0, 203, 142, 44, 6, 196, 128, 8),),
+    "more descriptors than the queue has": ((2, 0, 105, 102, 0, 0, 90, 48, 48),),
+    "an op behind as many descriptors as the queue has, and behind one more": ((2, 0, 341, 298, 96, 6, 313, 272, 12),),
+    "counts, rows and addresses from registers, and counts of 0": ((2, 0, 49, 46, 0, 0, 43, 20, 20),),
+    "ILLEGAL": ((262, 2, 17, 14, 0, 0, 13, 4, 4),),
+    "PAGE": ((1542, 2, 23, 21, 0, 0, 18, 5, 4),),
+    "EXT_RANGE": ((518, 2, 29, 26, 0, 0, 25, 16, 4),),
+    "EXT_RANGE: a STREG behind the last word": ((518, 1, 23, 20, 0, 0, 20, 16, 0),),
+    "ROW_RANGE": ((774, 2, 29, 26, 0, 0, 25, 16, 4),),
+    "ROW_RANGE: the second result row": ((774, 1, 79, 76, 0, 0, 76, 72, 0),),
+    "ROW_RANGE: a result row that is the A row": ((774, 1, 23, 20, 0, 0, 20, 16, 0),),
+    "ROW_RANGE: a result row that is the last B row": ((774, 1, 23, 20, 0, 0, 20, 16, 0),),
+    "ROW_RANGE: a result row that is a residual row": ((774, 2, 48, 44, 0, 0, 44, 40, 0),),
+    "COUNT": ((1030, 2, 29, 26, 0, 0, 25, 16, 4),),
+    "COUNT: an op of 256 rows": ((1030, 1, 23, 20, 0, 0, 20, 16, 0),),
+    "COUNT: five result rows": ((1030, 1, 23, 20, 0, 0, 20, 16, 0),),
+    "COUNT: an AV of fewer rows than the last SCORE": ((1030, 2, 30, 20, 3, 5, 26, 16, 0),),
+    "DIV0": ((1286, 2, 29, 26, 0, 0, 25, 16, 4),),
+    "PC_END": ((1798, 255, 293, 38, 0, 0, 35, 16, 12),),
+    "what a run left is there in the next one, and counters begin anew": (
+        (2, 0, 148, 143, 18, 14, 141, 120, 0),
+        (2, 0, 80, 17, 25, 29, 73, 0, 13),
+        (2, 0, 88, 25, 25, 29, 81, 0, 21),
+    ),
+    "a start behind an error forgets it, and R0 stays 0": (
+        (774, 1, 35, 32, 0, 0, 32, 16, 0),
+        (2, 0, 21, 18, 0, 0, 18, 0, 16),
+        (2, 0, 35, 32, 0, 0, 32, 16, 0),
+    ),
+    "bits that an instruction does not use, and fields out of range": (
+        (262, 0, 2, 0, 0, 0, 0, 0, 0),
+        (262, 0, 2, 0, 0, 0, 0, 0, 0),
+        (262, 0, 2, 0, 0, 0, 0, 0, 0),
+        (262, 0, 2, 0, 0, 0, 0, 0, 0),
+        (262, 0, 2, 0, 0, 0, 0, 0, 0),
+        (262, 0, 2, 0, 0, 0, 0, 0, 0),
+        (262, 0, 2, 0, 0, 0, 0, 0, 0),
+        (262, 0, 2, 0, 0, 0, 0, 0, 0),
+        (262, 0, 2, 0, 0, 0, 0, 0, 0),
+        (262, 0, 2, 0, 0, 0, 0, 0, 0),
+        (262, 0, 2, 0, 0, 0, 0, 0, 0),
+        (262, 0, 2, 0, 0, 0, 0, 0, 0),
+        (2, 0, 2, 0, 0, 0, 0, 0, 0),
+    ),
+    "pages of one row, Profile(latency=4, seed=0, mute_after=0)": ((2, 0, 215, 212, 0, 0, 206, 106, 88),),
+    "pages of one row, Profile(latency=1, seed=0, mute_after=0)": ((2, 0, 206, 203, 0, 0, 197, 106, 88),),
+    "pages of one row, Profile(latency=4, seed=7, mute_after=0)": ((2, 0, 400, 397, 0, 0, 391, 106, 88),),
+    "pages of two rows, from the second of one, the ring wrapping, Profile(latency=4, seed=0, mute_after=0)": (
+        (2, 0, 259, 256, 0, 0, 250, 126, 112),
+    ),
+    "pages of two rows, from the second of one, the ring wrapping, Profile(latency=1, seed=0, mute_after=0)": (
+        (2, 0, 250, 247, 0, 0, 241, 126, 112),
+    ),
+    "pages of two rows, from the second of one, the ring wrapping, Profile(latency=4, seed=7, mute_after=0)": (
+        (2, 0, 396, 393, 0, 0, 387, 126, 112),
+    ),
+    "pages of four rows, the logical rows wrapping, Profile(latency=4, seed=0, mute_after=0)": (
+        (2, 0, 285, 282, 0, 0, 276, 136, 128),
+    ),
+    "pages of four rows, the logical rows wrapping, Profile(latency=1, seed=0, mute_after=0)": (
+        (2, 0, 276, 273, 0, 0, 267, 136, 128),
+    ),
+    "pages of four rows, the logical rows wrapping, Profile(latency=4, seed=7, mute_after=0)": (
+        (2, 0, 401, 398, 0, 0, 392, 136, 128),
+    ),
+    "pages of 128 rows, Profile(latency=4, seed=0, mute_after=0)": ((2, 0, 137, 134, 0, 0, 128, 60, 56),),
+    "pages of 128 rows, Profile(latency=1, seed=0, mute_after=0)": ((2, 0, 128, 125, 0, 0, 119, 60, 56),),
+    "pages of 128 rows, Profile(latency=4, seed=7, mute_after=0)": ((2, 0, 211, 208, 0, 0, 202, 60, 56),),
+    "PAGE: a second entry that is not valid": ((1542, 3, 76, 74, 0, 0, 70, 55, 4),),
+    "PAGE: a third entry with one of its bits 30:16 set": ((1542, 3, 85, 83, 0, 0, 79, 64, 4),),
+    "PAGE: a page that is NPAGES": ((1542, 3, 85, 83, 0, 0, 79, 64, 4),),
+    "PAGE: a page above NPAGES": ((1542, 3, 71, 69, 0, 0, 65, 50, 4),),
+    "PAGE: a page above NPAGES, its rows beyond memory": ((1542, 3, 85, 83, 0, 0, 79, 64, 4),),
+    "EXT_RANGE: a row beyond memory": ((518, 3, 85, 83, 0, 0, 79, 64, 4),),
+    "EXT_RANGE: a table word beyond memory": ((518, 3, 84, 82, 0, 0, 78, 62, 4),),
+    "a TIMEOUT, and a start behind it": ((2054, 3, 4112, 4110, 0, 0, 4108, 10, 0), (2, 0, 17, 14, 0, 0, 13, 4, 4)),
+    "a start behind a reset in the cycle before a TIMEOUT": (
+        (0, 0, 0, 0, 0, 0, 0, 0, 0),
+        (2, 0, 17, 14, 0, 0, 13, 4, 4),
+    ),
+    "a reset while reads are outstanding, the table's among them": (
+        (0, 0, 0, 0, 0, 0, 0, 0, 0),
+        (2, 0, 338, 210, 0, 0, 334, 4, 4),
+        (2, 0, 624, 621, 0, 0, 619, 14, 13),
+        (2, 0, 213, 210, 0, 0, 209, 4, 4),
+    ),
+    "a reset in the middle of a row": ((0, 0, 0, 0, 0, 0, 0, 0, 0), (2, 0, 213, 210, 0, 0, 209, 4, 4)),
+    "a reset while a write is not accepted": ((0, 0, 0, 0, 0, 0, 0, 0, 0), (2, 0, 17, 14, 0, 0, 13, 4, 4)),
+    "a reset while a read is not accepted": ((0, 0, 0, 0, 0, 0, 0, 0, 0), (2, 0, 17, 14, 0, 0, 13, 4, 4)),
+    "a reset while an op is active": ((0, 0, 0, 0, 0, 0, 0, 0, 0), (2, 0, 17, 14, 0, 0, 13, 4, 4)),
+    "a reset behind a SCORE": (
+        (2, 0, 30, 20, 3, 5, 26, 16, 0),
+        (1286, 1, 23, 20, 0, 0, 20, 16, 0),
+        (2, 0, 17, 14, 0, 0, 13, 4, 4),
+    ),
+    "a start behind an error of the walk": ((1542, 3, 76, 74, 0, 0, 70, 55, 4), (2, 0, 17, 14, 0, 0, 13, 4, 4)),
+    "32 lanes, CHIP-CHASE: an op reads rows that are still on their way": ((2, 0, 200, 174, 16, 3, 194, 160, 8),),
+    "32 lanes, CHIP-QUIET: a store reads its row after the load before it": ((2, 0, 112, 109, 0, 0, 105, 48, 49),),
+    "32 lanes, scores, weights and their mean, twice, while rows come": ((2, 0, 275, 174, 20, 98, 264, 152, 16),),
+    "32 lanes, scores that are negative, equal or far apart, and a mean at its halves": (
+        (2, 0, 182, 78, 10, 93, 170, 56, 16),
+    ),
+}
