@@ -18,6 +18,7 @@ from mutants.engine import Plan, Record, carry_out
 from mutants.gate import decide
 from mutants.generic.command import GENERIC, WithGeneric, generic
 from mutants.mutant import Mutant
+from mutants.oracle.report import oracle_document, show_rules
 from mutants.repeat import repeat_gate
 from mutants.reports.delivery import JSON, REPORTS, deliver, destination
 from mutants.reports.folder import run_with
@@ -32,6 +33,9 @@ from verify.chips.tools import ToolMissing
 
 OF_THE_RTL = frozenset({"rtl", "only", "simulator", "path", "reports", "debug"})
 """What can be given with --rtl."""
+ORACLE = "mutants.oracle.catalogue"
+OF_THE_ORACLE = frozenset({"oracle", "only", "matrix", "seed", "path", "reports", "debug"})
+"""What can be given with --oracle."""
 
 ATTRIBUTION = 2
 """Stages of its family that every mutant goes through when each broken rule is asked for."""
@@ -64,6 +68,9 @@ ALL_RULES = click.option(
     "--rtl", is_flag=True, help="Run the mutants of the chip's RTL in the simulators, all of them in one build each."
 )
 @click.option("--simulator", type=click.Choice(list(SIMULATORS)), help="With --rtl: only this one.  [default: all]")
+@click.option(
+    "--oracle", is_flag=True, help="Run the mutants of the definitions and of the checks: an oracle that says nothing."
+)
 @click.option("--shuffle", "seed", type=int, metavar="SEED", help="Run the mutants in an order shuffled by this seed.")
 @JSON
 @REPORTS
@@ -77,6 +84,7 @@ def cli(
     ablation: bool,
     rtl: bool,
     simulator: str | None,
+    oracle: bool,
     seed: int | None,
     path: str | None,
     reports: Path | None,
@@ -85,7 +93,8 @@ def cli(
 
     Eighteen mistakes of the page table, the window and the host, those of the last two again while the chip's cycle model
     decodes, a nineteenth in two readings, and eight of the prefix cache; with --rtl those of the chip's RTL instead, each of
-    which every simulator must see. A survivor and a kill by another rule fail; when the original or a control is not as it
+    which every simulator must see; with --oracle those of the oracle, each rule dropped where it is checked and negated where
+    it is defined. A survivor and a kill by another rule fail; when the original or a control is not as it
     must be, nothing is judged and the run is broken.
     """
     if context.invoked_subcommand is not None:
@@ -101,7 +110,10 @@ def cli(
         raise click.UsageError(
             "--ablation runs every mutant through a suite of its own: no --only, --attribution, --matrix"
         )
-    plan = _plan(catalogue, only, attribution, matrix, seed)
+    if oracle and set(_given(context)) - OF_THE_ORACLE:
+        others = ", ".join(sorted(set(_given(context)) - OF_THE_ORACLE))
+        raise click.UsageError(f"--oracle has mutants and checks of its own: no {others}")
+    plan = _plan(ORACLE if oracle else catalogue, only, attribution, matrix, seed)
     record = Record(ablation_plan(plan) if ablation else plan)
     where = destination(path, reports, whole=only is None)
     out = console(to_stderr=path == "-")
@@ -111,9 +123,14 @@ def cli(
         show_ablation(out, record)
     else:
         show(out, record, matrix)
-    kind, made = ("ablation", ablation_document(record)) if ablation else ("gate", document(run_with(record)))
-    deliver(out, where, kind, record, made)
-    return (decide_ablation(record) if ablation else decide(record)).code
+    if oracle:
+        show_rules(out, record)
+    if ablation:
+        deliver(out, where, "ablation", record, ablation_document(record))
+        return decide_ablation(record).code
+    made = oracle_document(record) if oracle else document(run_with(record))
+    deliver(out, where, "oracle" if oracle else "gate", record, made)
+    return decide(record).code
 
 
 def _rtl(

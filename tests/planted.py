@@ -3,6 +3,7 @@
 import os
 import time
 
+from impl.kv_cache import KVCache
 from spec.operations import Append, Fork, Operation, Outcome, Read, Refused, Release, Trim, Truncate
 from verify.target import Snapshot
 from verify.targets.shipped import ShippedCache
@@ -54,6 +55,16 @@ class Overwriting(ShippedCache):
         if isinstance(operation, Append) and not isinstance(outcome, Refused) and self.cache.table.page_size > 1:
             page = self.cache.table.block_table(operation.request)[-1]
             self.cache.pool.kv[:, page, :, 0] = self.cache.pool.kv[:, page, :, -1]
+        return outcome
+
+
+class Moving(ShippedCache):
+    """Has the first page of a request in another place after every append."""
+
+    def apply(self, operation: Operation) -> Outcome:
+        outcome = super().apply(operation)
+        if isinstance(operation, Append) and not isinstance(outcome, Refused):
+            move_first_page(self.cache, operation.request)
         return outcome
 
 
@@ -135,3 +146,16 @@ class Quitting(ShippedCache):
         if isinstance(operation, Fork):
             os._exit(0)
         return super().apply(operation)
+
+
+def move_first_page(cache: KVCache, request: int) -> None:
+    """Put the request's first page, which is its alone, into a free one."""
+    table = cache.table
+    entry = table.tables[request]
+    if table.free and entry.pages and table.counts[entry.pages[0]] == 1:
+        old, new = entry.pages[0], table.free.pop()
+        cache.pool.kv[:, new] = cache.pool.kv[:, old]
+        table.counts[old], table.counts[new] = 0, 1
+        table.free.append(old)
+        entry.pages[0] = new
+        entry.last = entry.pages[-1]

@@ -10,6 +10,8 @@ from impl.host import Host, StepRecord
 from impl.kv_cache import KVCache
 from impl.page_table import OutOfPages, PageTableError, RowsReleased
 from impl.row_store import PagedStore, PlainStore
+from impl.window import context
+from tests.planted import move_first_page
 from verify.host.lockstep import Parts
 
 Ranges = tuple[tuple[int, int], ...]
@@ -86,6 +88,22 @@ class TakesAPageBeforeRefusing(PagedStore):
             raise
 
 
+class MovesAPage(PagedStore):
+    """After every append the request's first page is another one."""
+
+    def append(self, request: int, rows: Rows) -> None:
+        super().append(request, rows)
+        move_first_page(self.cache, request)
+
+
+class TellsAShorterHole(PagedStore):
+    """Says that one row fewer is released than is."""
+
+    def released(self, request: int) -> tuple[int, int]:
+        first, stop = super().released(request)
+        return first, max(first, stop - 1)
+
+
 class ReadsAFreePage(PagedStore):
     """A key depends on a byte that no request owns; in a fresh pool, and until that page is used, it is zero."""
 
@@ -114,6 +132,14 @@ class MiscountsTheContext(Host):
     def step(self, request: int) -> StepRecord:
         record = super().step(request)
         return record._replace(context=record.context + 1)
+
+
+class CountsTheContextThatIsDue(Host):
+    """Tells the context of the window rule, whatever the decoder was handed."""
+
+    def _append(self, request: int, session: Any, fed: Any) -> tuple[Step, int]:
+        step, _ = super()._append(request, session, fed)
+        return step, context(session.rows, session.window)
 
 
 class MiscountsThePages(Host):
@@ -148,6 +174,17 @@ class FeedsOneTokenOfAChunk(Host):
             return super().step(request)
         finally:
             session.chunk = chunk
+
+
+class DecodesTheLastTokenTwice(Host):
+    def _context(self, request: int, session: Any, decoded: Rows) -> Context:
+        self.handed = super()._context(request, session, decoded)
+        return self.handed
+
+    def step(self, request: int) -> StepRecord:
+        record = super().step(request)
+        self.decoder.step(record.fed[-1], self.handed)
+        return record
 
 
 class TellsAnotherToken(Host):
@@ -250,6 +287,33 @@ class PadsWithTheNextToken(Host):
     def _pad(self, request: int, session: Any) -> None:
         self.pad_token = session.tokens[session.rows]
         super()._pad(request, session)
+
+
+class DecodesAPadTooMany(Host):
+    def _pad(self, request: int, session: Any) -> None:
+        super()._pad(request, session)
+        none = np.empty((0, self.decoder.width), np.int8)
+        self.decoder.step(self.pad_token, Context(none, none))
+
+
+class TellsOtherPads(Host):
+    def _pad(self, request: int, session: Any) -> None:
+        rows = session.rows
+        super()._pad(request, session)
+        session.tokens[rows : session.rows] = [self.pad_token - 1] * (session.rows - rows)
+
+
+class HidesItsTokens(Host):
+    def tokens(self, request: int) -> tuple[int, ...]:
+        raise KeyError(request)
+
+
+class HidesAPlainRequest(Host):
+    """Over plain lists it does not tell the request that came first."""
+
+    def requests(self) -> tuple[int, ...]:
+        shown = super().requests()
+        return shown[1:] if isinstance(self.store, PlainStore) else shown
 
 
 class Raises(Host):

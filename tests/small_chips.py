@@ -95,8 +95,10 @@ def paged(
     registers: Mapping[int, int] | None = None,
 ) -> Machine:
     """A chip whose every word holds its own address, but for the table of these entries at btbase; R3 is lo."""
-    words = {address: address for address in range(EXT_WORDS)} | {btbase + s: word for s, word in enumerate(table)}
-    machine = chip(*program, lanes=lanes, words=words, registers={3: lo} | dict(registers or {}))
+    machine = chip(*program, lanes=lanes, registers={3: lo} | dict(registers or {}))
+    machine.memory[:] = np.arange(EXT_WORDS)
+    for slot, word in enumerate(table):
+        machine.memory[btbase + slot] = word
     machine.walker = Walker(btbase=btbase, btmask=mask, pool=pool, logp=logp, npages=npages)
     return machine
 

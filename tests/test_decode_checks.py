@@ -13,6 +13,7 @@ from impl.integer_model import IntegerModel, Requantiser
 from impl.model_files import load
 from impl.quantise import quantise
 from tests.breakable_decoders import Breakable, Wide, rules
+from tests.planted_windows import ignores_sinks, last_row_twice, one_more_context, trims_late
 from tests.test_integer_checks import ForgetsTheResidual, SwapsKeysAndValues
 from verify.bounds import PROFILES
 from verify.decode.behaviour_checks import (
@@ -79,22 +80,6 @@ def test_a_rule_that_is_followed_without_attention_breaks_rule() -> None:
     found, steps = check_knocked_out(structured, 4, (0, 1), 8, untouched)
     assert (len(found), steps) == (4, 32)
     assert {difference.rule for difference in found} == {"DEC-RULE"}
-
-
-def one_more_context(step: int, window: int | None) -> int:
-    return step if window is None else min(step, window + 1)
-
-
-def last_row_twice(step: int, window: int | None, sinks: int = 0) -> tuple[tuple[int, int], ...]:
-    return ((max(0, step - (window or step) - 1), step - 1),)
-
-
-def trims_late(step: int, window: int | None, sinks: int = 0) -> int:
-    return 0 if window is None else max(0, step - (window - sinks))
-
-
-def ignores_sinks(step: int, window: int | None, sinks: int = 0) -> int:
-    return 0 if window is None else max(0, step + 1 - window)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,297 @@
+"""Mutants of the decode step's definitions, their numbers and scales, and of the checks that hold decoders against them."""
+
+from mutants.oracle.page_table import ROOT
+from mutants.oracle.rule_mutant import DECODE, dropped, negated
+from mutants.oracle.silenced import silenced
+
+FLOATS, INTEGERS = "verify.decode.float_checks", "verify.decode.integer_checks"
+MODELS, BEHAVIOUR = "verify.decode.model_checks", "verify.decode.behaviour_checks"
+ATTENTION, STEP, NUMERICS, SCALES = "spec.attention", "spec.decode", "spec.numerics", "spec.scales"
+
+LOGITS, STEPS = f"{FLOATS}:logit_differences", f"{INTEGERS}:step_differences"
+
+DECODE_DROPPED = (
+    *silenced(ROOT, DECODE, FLOATS, INTEGERS, MODELS, BEHAVIOUR),
+    dropped("DEC-FLOAT", DECODE, LOGITS, "isinstance(said, Raised)", "False", "an error"),
+    dropped(
+        "DEC-FLOAT",
+        DECODE,
+        LOGITS,
+        "said.shape != expected.shape or said.dtype != np.float64",
+        "said.shape != expected.shape",
+        "another type",
+    ),
+    dropped(
+        "DEC-FLOAT",
+        DECODE,
+        LOGITS,
+        "said.shape != expected.shape or said.dtype != np.float64",
+        "said.dtype != np.float64",
+        "another shape",
+    ),
+    dropped("DEC-FLOAT", DECODE, LOGITS, "not apart[worst] <= tolerance", "apart[worst] > tolerance", "no number"),
+    dropped(
+        "DEC-FLOAT", DECODE, LOGITS, 'return [Difference(rule, text, f"{said[worst]:.12g}")]', "return []", "apart"
+    ),
+    dropped(
+        "DEC-FLOAT",
+        DECODE,
+        f"{FLOATS}:check_float_steps",
+        'differences += logit_differences("DEC-FLOAT", expected, said, FLOAT_TOLERANCE, where)',
+        word="steps",
+    ),
+    dropped(
+        "DEC-FLOAT",
+        DECODE,
+        f"{FLOATS}:check_generation",
+        'differences += logit_differences("DEC-FLOAT", expected, said.logits[step - 1], FLOAT_TOLERANCE, at)',
+        word="logits",
+    ),
+    dropped(
+        "DEC-FULL",
+        DECODE,
+        f"{FLOATS}:check_full_attention",
+        'differences += logit_differences("DEC-FULL", full, shown, FULL_TOLERANCE, where)',
+    ),
+    dropped("DEC-INT", DECODE, STEPS, "isinstance(said, Raised)", "False", "an error"),
+    dropped(
+        "DEC-INT",
+        DECODE,
+        STEPS,
+        "type(said.token) is not int or said.token != expected.token",
+        "said.token != expected.token",
+        "type of a token",
+    ),
+    dropped(
+        "DEC-INT",
+        DECODE,
+        STEPS,
+        "type(said.token) is not int or said.token != expected.token",
+        "type(said.token) is not int",
+        "another token",
+    ),
+    dropped("DEC-INT", DECODE, STEPS, '("logits", "key", "value")', '("logits", "key")', "values"),
+    dropped("DEC-INT", DECODE, STEPS, '("logits", "key", "value")', '("logits", "value")', "keys"),
+    dropped("DEC-INT", DECODE, STEPS, '("logits", "key", "value")', '("key", "value")', "logits"),
+    dropped("DEC-INT", DECODE, STEPS, "shown.dtype != due.dtype", "False", "type of an array"),
+    dropped("DEC-INT", DECODE, STEPS, "not isinstance(shown, np.ndarray)", "False", "no array"),
+    dropped(
+        "DEC-INT",
+        DECODE,
+        f"{INTEGERS}:check_integer_decode",
+        'differences += step_differences("DEC-INT", expected, said, f"{where}, step {step}")',
+        word="steps",
+    ),
+    dropped(
+        "DEC-INT",
+        DECODE,
+        f"{INTEGERS}:check_integer_step",
+        'return step_differences("DEC-INT", expected, said, at), 1',
+        "return [], 1",
+    ),
+    dropped(
+        "DEC-ORDER",
+        DECODE,
+        f"{INTEGERS}:check_row_order",
+        'differences += step_differences("DEC-ORDER", first, said, where)',
+        word="orders",
+    ),
+    dropped(
+        "DEC-MODEL",
+        DECODE,
+        f"{MODELS}:check_quantised",
+        "return model_differences(expected, said, model.name), 1",
+        "return [], 1",
+        "integers",
+    ),
+)
+
+DECODE_NEGATED = (
+    negated("DEC-FLOAT", DECODE, f"{ATTENTION}:logits", "scores are divided by the width", "np.sqrt(len(x))", "len(x)"),
+    negated("DEC-FLOAT", DECODE, f"{ATTENTION}:logits", "the residual is not added", "y + x", "y", word="residual"),
+    negated(
+        "DEC-FLOAT",
+        DECODE,
+        f"{ATTENTION}:logits",
+        "weights are not divided by their sum",
+        "weights @ values / weights.sum()",
+        "weights @ values",
+        word="sum",
+    ),
+    negated(
+        "DEC-FLOAT",
+        DECODE,
+        f"{ATTENTION}:attended",
+        "the new token is not attended",
+        "[tokens[row] for lo, hi in ranges for row in range(lo, hi)] + [tokens[-1]]",
+        "[tokens[row] for lo, hi in ranges for row in range(lo, hi)] + [tokens[0]]",
+    ),
+    negated(
+        "DEC-FLOAT",
+        DECODE,
+        f"{ATTENTION}:next_token",
+        "the last of the largest is the next token",
+        "np.argmax(logits)",
+        "len(logits) - 1 - np.argmax(logits[::-1])",
+    ),
+    negated(
+        "DEC-FULL",
+        DECODE,
+        f"{ATTENTION}:logits",
+        "full attention is that of a window of 3",
+        "attended(tokens, window, sinks, len(tensors.embedding))",
+        "attended(tokens, window or 3, sinks, len(tensors.embedding))",
+    ),
+    negated("DEC-INT", DECODE, f"{NUMERICS}:rounded_shift", "a shift rounds down", "x + (1 << (shift - 1))", "x"),
+    negated(
+        "DEC-INT",
+        DECODE,
+        f"{NUMERICS}:rounded_shift",
+        "halves are rounded down",
+        "1 << (shift - 1)",
+        "(1 << (shift - 1)) - 1",
+        word="halves",
+    ),
+    negated("DEC-INT", DECODE, f"{NUMERICS}:saturated", "saturation is symmetric", "-128", "-127"),
+    negated("DEC-INT", DECODE, f"{NUMERICS}:saturated", "saturation ends at 126", "127", "126", word="upper"),
+    negated("DEC-INT", DECODE, f"{NUMERICS}:requantised", "the residual is not added", "acc + residual * x", "acc"),
+    negated(
+        "DEC-INT",
+        DECODE,
+        f"{NUMERICS}:exp_table",
+        "the table of exponentials is rounded down",
+        "255 * math.exp(-i / 32) + 0.5",
+        "255 * math.exp(-i / 32)",
+        "DEC-INT",
+        "DEC-MODEL",
+    ),
+    negated(
+        "DEC-INT",
+        DECODE,
+        f"{NUMERICS}:exponentials",
+        "scores are taken from the least",
+        "scores.max() - scores",
+        "scores - scores.min()",
+    ),
+    negated(
+        "DEC-INT",
+        DECODE,
+        f"{NUMERICS}:rounded_mean",
+        "a mean is rounded down",
+        "2 * weighted + 257 * total",
+        "2 * weighted + 256 * total",
+    ),
+    negated(
+        "DEC-INT",
+        DECODE,
+        f"{STEP}:step_from_rows",
+        "a step takes one row more",
+        "len(keys) + 1 > LONGEST_CONTEXT",
+        "len(keys) > LONGEST_CONTEXT",
+    ),
+    negated(
+        "DEC-INT",
+        DECODE,
+        f"{STEP}:step_from_rows",
+        "the new row is not attended",
+        "np.vstack((values, new_value))",
+        "np.vstack((values, new_key))",
+        word="new row",
+    ),
+    negated(
+        "DEC-INT",
+        DECODE,
+        f"{STEP}:rows",
+        "values are requantised as keys",
+        "parameters.multipliers.value",
+        "parameters.multipliers.key",
+    ),
+    negated(
+        "DEC-INT",
+        DECODE,
+        f"{STEP}:rows",
+        "tokens outside the vocabulary have rows",
+        "check_token(token, len(parameters.embedding))",
+        "pass",
+        word="tokens",
+    ),
+    negated(
+        "DEC-INT",
+        DECODE,
+        f"{STEP}:_check_bytes",
+        "rows of another type are taken",
+        "array.shape != shape or array.dtype != np.int8",
+        "array.shape != shape",
+    ),
+    negated(
+        "DEC-ORDER",
+        DECODE,
+        f"{STEP}:step_from_rows",
+        "later rows score more",
+        "_wide(np.vstack((keys, new_key))) @ q",
+        "_wide(np.vstack((keys, new_key))) @ q + 1000 * np.arange(len(keys) + 1)",
+    ),
+    negated(
+        "DEC-ERROR",
+        DECODE,
+        f"{BEHAVIOUR}:check_logit_error",
+        "an error must reach its bound",
+        "not shown < bound",
+        "shown < bound",
+    ),
+    negated("DEC-RULE", DECODE, f"{BEHAVIOUR}:following", "another rule", "5 * tokens[-1] + 3", "5 * tokens[-1] + 4"),
+    negated(
+        "DEC-MODEL", DECODE, f"{SCALES}:scale", "the largest magnitude becomes 128", "largest / 127", "largest / 128"
+    ),
+    negated(
+        "DEC-MODEL",
+        DECODE,
+        f"{SCALES}:scale",
+        "a scale of 0 is one",
+        "0 < largest < math.inf",
+        "0 <= largest < math.inf",
+        word="0",
+    ),
+    negated(
+        "DEC-MODEL",
+        DECODE,
+        f"{SCALES}:rounded",
+        "tensors are rounded down",
+        "tensor / scale(tensor) + 0.5",
+        "tensor / scale(tensor)",
+    ),
+    negated(
+        "DEC-MODEL",
+        DECODE,
+        f"{SCALES}:reach",
+        "the largest meet the least of the others",
+        "mixed.max(axis=0) + added.max(axis=0)",
+        "mixed.max(axis=0) + added.min(axis=0)",
+    ),
+    negated(
+        "DEC-MODEL",
+        DECODE,
+        f"{SCALES}:quantised",
+        "the exponent is not divided by the root of the width",
+        "math.sqrt(embedding.shape[1])",
+        "1",
+    ),
+    negated(
+        "DEC-MODEL",
+        DECODE,
+        f"{SCALES}:quantised",
+        "the residual is rounded down",
+        "scale_x / (scale_o * scale_output) + 0.5",
+        "scale_x / (scale_o * scale_output)",
+        word="residual",
+    ),
+    negated("DEC-MODEL", DECODE, f"{NUMERICS}:multiplier", "M is rounded down", "Fraction(1, 2)", "0"),
+    negated(
+        "DEC-MODEL", DECODE, f"{NUMERICS}:multiplier", "M may be 2^16", "m == BEYOND_M", "m > BEYOND_M", word="2^16"
+    ),
+    negated(
+        "DEC-MODEL", DECODE, f"{NUMERICS}:multiplier", "any shift will do", "shift not in SHIFTS", "False", word="shift"
+    ),
+)
+
+DECODE_MUTANTS = (*DECODE_DROPPED, *DECODE_NEGATED)
