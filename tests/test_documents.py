@@ -15,6 +15,7 @@ DOCUMENTS = (
     "docs/studies.md",
     "docs/target-protocol.md",
     "docs/chip.md",
+    "docs/trace-studies.md",
     "docs/your-rtl.md",
 )
 PLACEHOLDER = re.compile(r"^[A-Z]{4,}$|TODO|FIXME|TBD", re.MULTILINE)

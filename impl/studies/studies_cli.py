@@ -19,6 +19,8 @@ from impl.studies.self_check import self_check_findings
 from impl.studies.serving import ServingInputs, serving_findings
 from impl.studies.sharing import SharingInputs, sharing_findings
 from impl.studies.study_options import number, numbers, places, size
+from impl.studies.trace_cli import TRACE, trace_job, traces
+from impl.studies.trace_study import TraceInputs
 from impl.studies.window import WindowInputs, window_findings
 from impl.tiny_lm import VOCABULARY
 from spec.isa import LANES
@@ -39,6 +41,9 @@ def study() -> None:
       python -m impl study serving --layers 61 --heads 1 --head-width 576 --contexts 65536
       python -m impl study self-check               questions and answers
     """
+
+
+study.add_command(traces)
 
 
 @study.command("memory", short_help="What pages of each size waste of a pool.", epilog=EPILOG)
@@ -266,13 +271,15 @@ def self_check(out: Path, figures: bool) -> None:
 
 
 @study.command("all", short_help="Every study with its defaults.", epilog=EPILOG)
+@click.option("--trace", type=TRACE, help="Also the studies of this request trace.")
 @places
-def every_study(out: Path, figures: bool) -> None:
+def every_study(trace: Path | None, out: Path, figures: bool) -> None:
     """Run every study with its defaults.
 
     \b
-    Example:
+    Examples:
       python -m impl study all --out /tmp/studies
+      python -m impl study all --trace conversation.jsonl
     """
     jobs: list[Job] = [
         lambda progress: window_findings(WindowInputs(), progress),
@@ -285,4 +292,6 @@ def every_study(out: Path, figures: bool) -> None:
         lambda progress: serving_findings(ServingInputs(), progress),
         self_check_findings,
     ]
+    if trace is not None:
+        jobs.append(trace_job(TraceInputs(trace)))
     run(jobs, out, figures)
