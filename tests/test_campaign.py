@@ -24,7 +24,7 @@ from tests.test_chip_hazards import WITHOUT
 from verify import cli
 from verify.campaign import searches
 from verify.campaign.executors import Place
-from verify.campaign.plan import Order, sources, units_of
+from verify.campaign.plan import Order, units_of
 from verify.campaign.run import Bounds, go_on
 from verify.campaign.shapes import rank, shape
 from verify.campaign.status import file_of, folder_of, save_witnesses
@@ -37,6 +37,7 @@ from verify.lockstep import replay
 from verify.managers.lockstep import replay as replay_manager
 from verify.remote.choice import TargetOptions
 from verify.remote.new_target import TEMPLATES
+from verify.sources import sources
 from verify.target import Factory, Target
 from verify.targets.shipped import ShippedCache
 from verify.witness_files import load, load_of_manager

@@ -18,8 +18,9 @@ import impl.admission
 import impl.page_table
 import impl.window
 import spec.window
-from verify.contracts import indexing, page_counts, sequences, table_step, window
+from verify.contracts import indexing, page_counts, proofs, sequences, table_step, window
 from verify.contracts.canary import a_window_fits_the_pages_that_its_rows_fill
+from verify.contracts.proofs import earlier, keep
 from verify.contracts.registry import CANARY, CONTRACTS, Contract, of_profile
 from verify.contracts.runner import CONFIRMED, Result, check, checking, judge
 from verify.contracts.table import render, verdict_text
@@ -246,6 +247,34 @@ def test_a_verdict_that_is_not_claimed_stands_out_in_the_table() -> None:
     assert verdict_text(replace(contract, claims="unknown"), result) == "unknown, as expected: no proof"
     assert "0 confirmed over all paths, 0 refuted, 1 unknown" in render([contract], {contract.name: result}, 120)
     assert render([contract], {}, 120) == ""
+
+
+def test_only_what_was_confirmed_is_kept_for_later_runs(tmp_path: Path) -> None:
+    contract = OF[window.context_is_the_oracles]
+    for verdict, words in (("unknown", CONFIRMED), ("refuted", CONFIRMED), ("confirmed", "Not confirmed.")):
+        keep(Result(contract.name, verdict, words, {}, "", 1.0), contract, tmp_path)
+        assert earlier(contract, tmp_path) is None
+    keep(Result(contract.name, "confirmed", CONFIRMED, {}, "", 1.0), contract, tmp_path)
+    found = earlier(contract, tmp_path)
+    assert found == Result(contract.name, "confirmed", CONFIRMED, {}, "", 0.0, earlier=True)
+    assert "1 confirmed over all paths (1 in an earlier run" in render([contract], {contract.name: found}, 120)
+    assert earlier(OF[window.ranges_are_the_oracles], tmp_path) is None
+
+
+def test_a_proof_of_other_sources_or_another_solver_or_a_broken_one_is_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    contract = OF[window.context_is_the_oracles]
+    keep(Result(contract.name, "confirmed", CONFIRMED, {}, "", 1.0), contract, tmp_path)
+    (file,) = tmp_path.iterdir()
+    for name, other in (("sources", lambda: "others"), ("version", lambda _: "0.0.1")):
+        with monkeypatch.context() as changed:
+            changed.setattr(proofs, name, other)
+            assert earlier(contract, tmp_path) is None
+    assert earlier(contract, tmp_path) is not None
+    for text in ("", "{}", '{"contract": "window.context_is_the_oracles", "words": "Not confirmed."}'):
+        file.write_text(text)
+        assert earlier(contract, tmp_path) is None
 
 
 def test_every_contract_says_what_it_claims_and_is_of_some_rule() -> None:

@@ -15,7 +15,7 @@ from verify.bounds import PROFILES, Scope
 from verify.campaign.executors import KINDS as EXECUTORS
 from verify.campaign.executors import Kind as ExecutorKind
 from verify.campaign.executors import Place
-from verify.campaign.plan import Order, sources, units_of
+from verify.campaign.plan import Order, units_of
 from verify.campaign.run import Bounds, go_on
 from verify.campaign.status import conclude, render, save_witnesses
 from verify.campaign.store import Store, create, reading, writing
@@ -23,6 +23,7 @@ from verify.campaign.unit import KINDS, OURS, Kind, Unit, scope_from_text
 from verify.conformance.targets import TARGETS
 from verify.remote.choice import ADAPTER, OPTIONS, STDIO, TargetOptions
 from verify.search_cli import finite
+from verify.sources import sources
 
 CPU_SECONDS, MEMORY = 1800.0, 4096
 NO_PROFILE = "none"

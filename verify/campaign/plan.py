@@ -1,9 +1,7 @@
 """The plan of a campaign: what was ordered, the sources it is for, and its units, the cheap ones of every target early."""
 
-import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -30,9 +28,6 @@ from verify.remote.children import BrokenTargetError
 from verify.remote.choice import TargetOptions, command_target
 
 ROOT = Path(__file__).resolve().parents[2]
-SUBJECTS = ("spec", "impl", "verify")
-SUFFIXES = frozenset({".py", ".json", ".toml"})
-
 Part = tuple[str, int | None, Mapping[str, Any]]
 """Place, seed and work of a unit."""
 
@@ -133,13 +128,3 @@ def configurations_of(target: KnownTarget) -> tuple[str, ...]:
             return tuple(found.hello.configurations)
     except BrokenTargetError as error:
         raise CommandError(f"the target is broken: {error}", ExitCode.BROKEN) from None
-
-
-@cache
-def sources() -> str:
-    """A digest of every Python file and data file of the folders that a unit runs: results of other sources are other results."""
-    digest = hashlib.sha256()
-    for path in sorted(path for folder in SUBJECTS for path in (ROOT / folder).rglob("*") if path.suffix in SUFFIXES):
-        digest.update(f"{path.relative_to(ROOT).as_posix()}\0{path.stat().st_size}\0".encode())
-        digest.update(path.read_bytes())
-    return digest.hexdigest()

@@ -9,10 +9,10 @@ from datetime import UTC, datetime
 from impl.command import CommandError
 from impl.exit_codes import ExitCode
 from verify.campaign.executors import ExecutorMissing, Lost, Place, finished
-from verify.campaign.plan import sources
 from verify.campaign.store import Store
 from verify.campaign.unit import Unit
 from verify.campaign.work import Result, Task, work
+from verify.sources import sources
 
 Progress = Callable[[Unit], None]
 """Called with each unit whose result was kept."""

@@ -4,13 +4,13 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
 
-from verify.campaign.plan import sources
 from verify.campaign.searches import search
 from verify.campaign.unit import Unit, family_of
 from verify.remote.children import BrokenTargetError
 from verify.remote.choice import MOST_MEMORY, WALL_FOR_CPU
 from verify.remote.managers import MOST_MEMORY as MOST_MEMORY_OF_SYSTEM
 from verify.sandbox import Limits, run_limited
+from verify.sources import sources
 
 State = Literal["done", "unknown", "broken", "other sources"]
 

@@ -6,6 +6,7 @@ from multiprocessing.pool import AsyncResult
 import pytest
 
 from verify.contracts.backend import register_backend
+from verify.contracts.proofs import earlier, keep
 from verify.contracts.registry import CANARY, Contract, of_profile
 from verify.contracts.runner import Result, checking
 
@@ -29,6 +30,7 @@ def pending(request: pytest.FixtureRequest) -> Iterator[dict[str, "AsyncResult[R
     """The contracts of the selected tests, and always the canary, while they are being checked."""
     selected = [item.callspec.params.get("contract") for item in request.session.items if hasattr(item, "callspec")]
     contracts = {contract.name: contract for contract in (CANARY, *selected) if isinstance(contract, Contract)}
+    contracts = {name: contract for name, contract in contracts.items() if _known(contract, request.config) is None}
     workers = min(PROCESSES, request.config.getoption("--workers"))
     with checking({name: (contract, None) for name, contract in contracts.items()}, workers) as results:
         yield results
@@ -42,7 +44,19 @@ def canary(contract_results: dict[str, Result], pending: dict[str, "AsyncResult[
 
 @pytest.fixture
 def result(
-    contract: Contract, contract_results: dict[str, Result], pending: dict[str, "AsyncResult[Result]"]
+    request: pytest.FixtureRequest,
+    contract: Contract,
+    contract_results: dict[str, Result],
+    pending: dict[str, "AsyncResult[Result]"],
 ) -> Result:
-    """What came of the contract."""
-    return contract_results.setdefault(contract.name, pending[contract.name].get())
+    """What came of the contract: its proof of an earlier run where that holds, and a new one is kept for later runs."""
+    found = contract_results.get(contract.name) or _known(contract, pytestconfig)
+    if found is None:
+        found = pending[contract.name].get()
+        keep(found, contract)
+    return contract_results.setdefault(contract.name, found)
+
+
+def _known(contract: Contract, config: pytest.Config) -> Result | None:
+    """The proof of an earlier run; the deep profile proves everything anew."""
+    return None if contract is CANARY or config.getoption("--profile") == "deep" else earlier(contract)

@@ -35,7 +35,7 @@ class Result:
     """What came of a contract.
 
     `words` are CrossHair's, or say what ended the search. `counterexample` gives each argument of a refutation as text and
-    `returned` what the contract does with them. `seconds` are the child's CPU time.
+    `returned` what the contract does with them. `seconds` are the child's CPU time. `earlier`: it was proved in an earlier run.
     """
 
     contract: str
@@ -44,6 +44,7 @@ class Result:
     counterexample: Mapping[str, str]
     returned: str
     seconds: float
+    earlier: bool = False
 
     def refutation(self) -> str:
         """The counterexample in one line."""

@@ -29,7 +29,8 @@ def contracts_table(contracts: list[Contract], results: Mapping[str, Result]) ->
         result = results.get(contract.name)
         if result is not None:
             rules = Text(", ".join(contract.rules) or "known to be false")
-            table.add_row(contract.name, rules, verdict_text(contract, result), f"{result.seconds:.2f}")
+            took = "earlier" if result.earlier else f"{result.seconds:.2f}"
+            table.add_row(contract.name, rules, verdict_text(contract, result), took)
     return table
 
 
@@ -46,8 +47,10 @@ def render(contracts: list[Contract], results: Mapping[str, Result], width: int)
         for result in found:
             if result.verdict == "refuted":
                 console.print(Text(f"refuted: {result.refutation()}"), soft_wrap=True)
+        before = sum(result.earlier for result in found)
+        when = f" ({before} in an earlier run, of the same sources)" if before else ""
         console.print(
-            f"{counts['confirmed']} confirmed over all paths, {counts['refuted']} refuted, {counts['unknown']} unknown; "
+            f"{counts['confirmed']} confirmed over all paths{when}, {counts['refuted']} refuted, {counts['unknown']} unknown; "
             f"{sum(result.seconds for result in found):.0f} CPU seconds"
         )
         left = [contract.name for contract in contracts if contract.name not in results]
