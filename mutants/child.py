@@ -14,8 +14,10 @@ from dataclasses import asdict, replace
 from types import ModuleType, TracebackType
 from typing import Any
 
+from mutants.call_limit import limit_calls
 from mutants.held import Held, HeldImporter, within
 from mutants.mutant import Project, covers
+from mutants.reach import watched
 from mutants.wire import Order, StageRun
 from verify.sandbox import Note, describe, limit_cpu
 
@@ -26,8 +28,19 @@ class Stopped(Exception):  # noqa: N818 - the run ends here for a reason that th
     """No stage can run; the arguments are the verdict and why."""
 
 
-def judge(order: Order, project: Project, held: Held, note: Note) -> dict[str, str]:
+def judge(order: Order, project: Project, held: Held, note: Note) -> dict[str, object]:
     """Run the order in this process, which is spoilt by it; what stopped it, if anything did. Stages go to `note`."""
+    if not order.reach:
+        return _judge(order, project, held, note)
+    with watched(project.subject) as seen:
+        said = _judge(order, project, held, note)
+    return said | {"reach": seen.reach().as_json()}
+
+
+def _judge(order: Order, project: Project, held: Held, note: Note) -> dict[str, object]:
+    calls = [budget.call_seconds for budget in order.budgets.values() if budget.call_seconds is not None]
+    if calls:
+        limit_calls(max(calls), project.subject)
     try:
         stages, exhausted = _prepare(order, project, held)
     except Stopped as stop:
@@ -75,6 +88,8 @@ def _run_stage(
     """One stage under its budgets. Whatever it raises is an outcome; only running out of memory ends the child."""
     budget = order.budgets[name]
     limit_cpu(budget.cpu_seconds)
+    if budget.call_seconds is not None:
+        limit_calls(budget.call_seconds, project.subject)
     begun = time.process_time()
     try:
         found = stage(budget.steps)
@@ -94,7 +109,11 @@ def _failed(name: str, outcome: str, detail: str, begun: float) -> StageRun:
 
 def _whose(trace: TracebackType | None, project: Project) -> str:
     """Whose exception it is: a crash, a guard or our own fault, by the innermost frame of subject, oracle or checks."""
-    owners = {"crash": project.subject, "spec-guard": project.oracle, "harness-error": project.checks}
+    owners = {
+        "crash": project.subject,
+        "spec-guard": project.oracle,
+        "harness-error": project.checks,
+    }
     outcome = "harness-error"
     while trace is not None:
         module = str(trace.tb_frame.f_globals.get("__name__"))

@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import click
 from click.core import ParameterSource
@@ -15,6 +15,9 @@ from impl.command import EPILOG, HELP, VERSION, CommandError, console
 from impl.exit_codes import ExitCode
 from mutants.ablation import ablation_document, ablation_plan, decide_ablation
 from mutants.engine import Plan, Record, carry_out
+from mutants.farm.options import crew_of, crew_options, farm_of, farm_options
+from mutants.farm.scale import generic_plan, scale
+from mutants.farm.since import touched_since
 from mutants.gate import decide
 from mutants.generic.command import GENERIC, WithGeneric, generic
 from mutants.mutant import Mutant
@@ -72,11 +75,13 @@ ALL_RULES = click.option(
     "--oracle", is_flag=True, help="Run the mutants of the definitions and of the checks: an oracle that says nothing."
 )
 @click.option("--shuffle", "seed", type=int, metavar="SEED", help="Run the mutants in an order shuffled by this seed.")
+@farm_options
 @JSON
 @REPORTS
 @click.pass_context
 def cli(
     context: click.Context,
+    /,
     only: str | None,
     attribution: bool,
     catalogue: str,
@@ -88,6 +93,8 @@ def cli(
     seed: int | None,
     path: str | None,
     reports: Path | None,
+    since: str | None,
+    **who_judges: Any,
 ) -> ExitCode | None:
     """Show that the checks see every mistake of the catalogue, each by the rule that it must break.
 
@@ -113,12 +120,19 @@ def cli(
     if oracle and set(_given(context)) - OF_THE_ORACLE:
         others = ", ".join(sorted(set(_given(context)) - OF_THE_ORACLE))
         raise click.UsageError(f"--oracle has mutants and checks of its own: no {others}")
+    kind = "ablation" if ablation else "oracle" if oracle else "gate"
+    farm = farm_of(kind, **who_judges)
     plan = _plan(ORACLE if oracle else catalogue, only, attribution, matrix, seed)
+    if since is not None:
+        plan = replace(plan, mutants=touched_since(since, plan.mutants, Path(plan.project.root)))
+        if not plan.mutants:
+            console().print(f"no mutant is in code that differs from {since}: nothing to judge")
+            return ExitCode.PASS
     record = Record(ablation_plan(plan) if ablation else plan)
-    where = destination(path, reports, whole=only is None)
+    where = destination(path, reports, whole=only is None and since is None)
     out = console(to_stderr=path == "-")
     with suppress(KeyboardInterrupt), progress(out, record.plan.units()) as announce:
-        carry_out(record, announce)
+        carry_out(record, announce, farm)
     if ablation:
         show_ablation(out, record)
     else:
@@ -126,10 +140,10 @@ def cli(
     if oracle:
         show_rules(out, record)
     if ablation:
-        deliver(out, where, "ablation", record, ablation_document(record))
+        deliver(out, where, kind, record, ablation_document(record), farm.finished(record.complete))
         return decide_ablation(record).code
     made = oracle_document(record) if oracle else document(run_with(record))
-    deliver(out, where, "oracle" if oracle else "gate", record, made)
+    deliver(out, where, kind, record, made, farm.finished(record.complete))
     return decide(record).code
 
 
@@ -164,13 +178,43 @@ cli.add_command(generic)
 @click.option("--runs", default=20, show_default=True, type=click.IntRange(min=2), help="How often the gate runs.")
 @click.option("--load", is_flag=True, help="Keep every core busy meanwhile.")
 @click.option("--seed", default=0, show_default=True, help="Run k shuffles the mutants by seed + k.")
-def repeat(only: str | None, attribution: bool, catalogue: str, runs: int, load: bool, seed: int) -> ExitCode:
+@click.option("--drawn", type=click.IntRange(min=1), help="So many generic mutants, drawn at random, instead.")
+@crew_options
+def repeat(
+    only: str | None,
+    attribution: bool,
+    catalogue: str,
+    runs: int,
+    load: bool,
+    seed: int,
+    drawn: int | None,
+    **who_judges: Any,
+) -> ExitCode:
     """Run the gate again and again in shuffled order and compare the verdicts.
 
     It passes when every run passes with the same verdicts.
     """
-    plans = [_plan(catalogue, only, attribution, False, seed + run) for run in range(runs)]
-    return repeat_gate(plans, load, console())
+    plan = _plan(catalogue, only, attribution, False, seed) if drawn is None else generic_plan(drawn, ())
+    plans = [replace(plan, seed=seed + run) for run in range(runs)]
+    return repeat_gate(plans, load, console(), crew_of(**who_judges))
+
+
+@cli.command("scale", epilog=EPILOG)
+@click.argument("paths", nargs=-1, metavar="[PATH]...", type=click.Path(exists=True, path_type=Path))
+@click.option("--mutants", default=2000, show_default=True, type=click.IntRange(min=1), help="How many are drawn.")
+@click.option(
+    "--pairs", default=3, show_default=True, type=click.IntRange(min=1), help="How often both crews judge them."
+)
+@click.option("--executor", default="process", show_default=True, type=click.Choice(["process", "dask"]))
+@click.option("--catalogue", metavar="MODULE", help="Judge all mutants of this catalogue instead of drawn ones.")
+def scale_command(paths: tuple[Path, ...], mutants: int, pairs: int, executor: str, catalogue: str | None) -> ExitCode:
+    """Measure what a second worker brings: the same generic mutants, of PATH or of all files, on one worker and on two.
+
+    It prints both ratios, of the time on the wall and of the CPU that all workers used, and passes when every run came to the
+    same verdicts.
+    """
+    plan = generic_plan(mutants, paths) if catalogue is None else _plan(catalogue, None, False, False, None)
+    return scale(plan, pairs, executor, console())
 
 
 def _given(context: click.Context) -> list[str]:

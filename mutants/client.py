@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from mutants.mutant import Project
-from mutants.wire import STOPPED, Order, Run, Setup, StageRun
+from mutants.wire import STOPPED, Order, Reach, Run, Setup, StageRun
 from verify.sandbox import signal_name
 
 HERE = Path(__file__).parent.parent
@@ -54,6 +54,7 @@ class ForkServer:
         self.versions: Mapping[str, str] = {}
         self._received = b""
         self._process: subprocess.Popen[bytes] | None = None
+        self._ended_cpu = 0.0
         self._start()
 
     def __enter__(self) -> Self:
@@ -62,9 +63,14 @@ class ForkServer:
     def __exit__(self, *raised: object) -> None:
         self.close()
 
+    def cpu_seconds(self) -> float:
+        """CPU that the server has used so far, lost ones and children that have ended included."""
+        return self._ended_cpu + (_cpu_of(self._process.pid) if self._process else 0.0)
+
     def close(self) -> None:
         """End the server; its children end with it."""
         if self._process is not None:
+            self._ended_cpu += _cpu_of(self._process.pid)
             self._process.kill()
             self._process.wait()
             for pipe in (self._process.stdin, self._process.stdout):
@@ -146,6 +152,15 @@ class ForkServer:
         return message
 
 
+def _cpu_of(pid: int) -> float:
+    """User and system seconds of the process and of its children that have ended and been reaped; 0 when it is gone."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
+    except OSError:
+        return 0.0
+    return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
+
+
 def _how_it_ended(process: subprocess.Popen[bytes]) -> str:
     code = process.wait()
     return f"it ended by {signal_name(-code)}" if code < 0 else f"it ended with exit {code}"
@@ -153,26 +168,12 @@ def _how_it_ended(process: subprocess.Popen[bytes]) -> str:
 
 def parse_run(answer: Mapping[str, Any]) -> Run:
     """The run that an answer describes; ValueError, TypeError or KeyError when a child has reported something else."""
-    runs = [_stage_run(note) for note in answer["notes"]]
+    runs = [StageRun.of_json(note) for note in answer["notes"]]
     value = answer["value"] or {"stopped": "", "detail": ""}
     stopped, detail = value["stopped"], answer["detail"] or value["detail"]
     if stopped not in ("", *STOPPED) or not isinstance(detail, str):
         raise ValueError(f"it stopped for no known reason: {stopped!r}")
     # A stage that ended replaces its own announcement.
     stages = {run.stage: run for run in runs}
-    return Run(answer["kind"], stopped, detail, tuple(stages.values()), float(answer["cpu_seconds"]))
-
-
-def _stage_run(note: Mapping[str, Any]) -> StageRun:
-    run = StageRun(**{"broken": {}, "witness": None, "steps": 0, "detail": "", "cpu_seconds": 0.0, **note})
-    typed = (
-        (run.stage, str),
-        (run.outcome, str),
-        (run.broken, dict),
-        (run.steps, int),
-        (run.detail, str),
-        (run.cpu_seconds, int | float),
-    )
-    if not all(isinstance(value, kind) for value, kind in typed):
-        raise TypeError("a stage reported values of other types")
-    return run
+    reach = Reach.of_json(value["reach"]) if value.get("reach") else None
+    return Run(answer["kind"], stopped, detail, tuple(stages.values()), float(answer["cpu_seconds"]), reach)

@@ -1,37 +1,38 @@
 """One run: the original first, then the controls, then every mutant, then the original again.
 
-A record grows while the run goes on, so that an interrupted run can still say what it knows.
+Who judges the mutants, and which verdicts are known already, is the farm's business. A record grows while the run goes on, so
+that an interrupted run can still say what it knows.
 """
 
-import base64
-import marshal
 import random
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, dataclass, field
 
 from mutants.client import ForkServer, ServerError, Source
+from mutants.farm.crew import WorkersLostError, judge_all
+from mutants.farm.farm import Farm
+from mutants.farm.job import Bench, Finding, Job, Shard, digest, digest_of_sources, estimates, shards_of
+from mutants.farm.selection import stages_that_see, watch
+from mutants.farm.work import end_server, judge_job, kept_server
 from mutants.making import Made, make
 from mutants.mutant import Mutant, Project
+from mutants.original import NotSoundError, budgets_of, check_original, check_unchanged, run_original
 from mutants.splice import Spliced
-from mutants.verdicts import Status, Verdict, judge_run
-from mutants.wire import Budget, Order, Run
+from mutants.verdicts import Status, Verdict
+from mutants.wire import Reach, Run
 
 Announce = Callable[[str], None]
-"""Told what is about to run, once for each unit of `units`."""
-
-BUDGET_FACTOR = 20
-LEAST_STEPS = 1_000
-LEAST_CPU_SECONDS = 0.25
-BASELINE_CPU_SECONDS = 120.0
+"""Told what is about to run, or which mutant has its verdict, once for each unit of `units`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
     """What to run. `at_least` is how many of its stages every mutant goes through, whatever broke before.
 
-    `seed` shuffles the mutants; None keeps the catalogue's order. `no_op` must survive, `broken` must not; `family_controls`
-    are such a pair of a family's own, which run when some mutant is of that family.
+    `seed` shuffles the mutants; None keeps the catalogue's order. With `selects` a mutant goes only through those of its stages
+    that call its function, and a single call that does not end is told before its stage is out of CPU. `no_op` must survive,
+    `broken` must not; `family_controls` are such a pair of a family's own, which run when some mutant is of that family.
     """
 
     project: Project
@@ -41,6 +42,7 @@ class Plan:
     at_least: int = 0
     seed: int | None = None
     family_controls: Mapping[str, tuple[Mutant, Mutant]] = field(default_factory=dict)
+    selects: bool = False
 
     def in_order(self) -> list[Mutant]:
         order = list(self.mutants)
@@ -67,18 +69,28 @@ class Plan:
         return self.project.stages_of_all(mutant.family for mutant in (*self.controls(), *self.mutants))
 
     def units(self) -> int:
-        """Number of runs: every mutant and control, the original twice."""
-        return len(self.mutants) + len(self.controls()) + 2
+        """Number of runs: every mutant and control, the original twice, and once more to see what each stage calls."""
+        return len(self.mutants) + len(self.controls()) + 2 + self.selects
+
+    def digest(self) -> str:
+        """A hash of what is run; the order of the mutants does not count."""
+        mutants = sorted(({**asdict(one), "expected": one.expectation()} for one in self.mutants), key=str)
+        stages = [self.project.stages_of(mutant["family"]) for mutant in mutants]
+        return digest([mutants, stages, self.at_least, self.selects])
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """One mutant with its verdict; there is no run when making it was enough, and no `spliced` when it does not apply."""
+    """One mutant with its verdict; there is no run when making it was enough, and no `spliced` when it does not apply.
+
+    `known` says that the verdict is an earlier run's, or this one's before it was interrupted.
+    """
 
     mutant: Mutant
     verdict: Verdict
     run: Run | None
     spliced: Spliced | None
+    known: bool = False
 
     @property
     def caught(self) -> bool:
@@ -94,7 +106,8 @@ class Result:
 
 @dataclass(slots=True)
 class Record:
-    """What is known of a run so far. `problems` are reasons why its verdicts would mean nothing."""
+    """What is known of a run so far. `problems` are reasons why its verdicts would mean nothing; `workers` are those that
+    judged, by name, with the seconds of CPU that each has used, in so many `judging_seconds` on the wall."""
 
     plan: Plan
     sources: Mapping[str, Source] = field(default_factory=dict)
@@ -104,94 +117,156 @@ class Record:
     controls: list[Result] = field(default_factory=list)
     results: list[Result] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
+    workers: dict[str, float] = field(default_factory=dict)
     interrupted: bool = False
     seconds: float = 0.0
+    judging_seconds: float = 0.0
+
+    @property
+    def complete(self) -> bool:
+        """Whether the run came to its end, with an original and controls as they must be."""
+        return not self.interrupted and not self.problems and self.after is not None
 
 
-class _NotSoundError(Exception):
-    """The original or a control is not as it must be: verdicts would mean nothing."""
+def carry_out(record: Record, announce: Announce, farm: Farm | None = None) -> None:
+    """Run the plan into the record; without a farm here, one mutant after the other.
 
-
-def carry_out(record: Record, announce: Announce) -> None:
-    """Run the plan into the record.
-
-    Ends early, with a problem in the record, when the original or a control is not as it must be. A KeyboardInterrupt
-    passes, after every child has been ended.
+    Ends early, with a problem in the record, when the original or a control is not as it must be, or when workers are lost
+    again and again. A KeyboardInterrupt passes, after every child has been ended.
     """
     begun = time.monotonic()
+    farm = farm or Farm()
     try:
-        with ForkServer(record.plan.project, record.plan.modules()) as server:
-            record.sources, record.versions = server.sources, server.versions
-            _run_plan(record, server, announce)
-    except (ServerError, _NotSoundError) as error:
+        server = kept_server(farm.run, record.plan.project, record.plan.modules())
+        record.sources, record.versions = server.sources, server.versions
+        _run_plan(record, server, announce, farm)
+    except (ServerError, WorkersLostError, NotSoundError) as error:
         record.problems.append(str(error))
     except KeyboardInterrupt:
         record.interrupted = True
         raise
     finally:
+        end_server()
+        farm.end()
         record.seconds = time.monotonic() - begun
 
 
-def _run_plan(record: Record, server: ForkServer, announce: Announce) -> None:
-    plan = record.plan
-    made = make(plan.controls(), server.sources, plan.project) | make(plan.mutants, server.sources, plan.project)
+def _run_plan(record: Record, server: ForkServer, announce: Announce, farm: Farm) -> None:
+    plan, project = record.plan, record.plan.project
+    made = make(plan.controls(), server.sources, project) | make(plan.mutants, server.sources, project)
+    sources = digest_of_sources(server.sources)
+    farm.begin(plan.digest(), project, sources, server.versions)
+    seen = _watch(plan, server, farm, announce) if plan.selects else None
+    jobs, settled = _jobs(plan, made, seen)
+    known = farm.known(list(jobs.values()))
+    # With every verdict known, the original that they were found beside is that of the same cache.
+    said = farm.recall(plan.stages()) if known.keys() == jobs.keys() else None
     announce("the original")
-    record.before = _run_original(server, plan.stages())
-    _check_original(record.before, plan.stages())
-    budgets = _budgets(record.before)
-    for pair in plan.pairs():
+    record.before = run_original(server, plan.stages()) if said is None else Run.of_json(said)
+    check_original(record.before, plan.stages())
+    bench = Bench(farm.run, project, tuple(sorted(plan.modules())), budgets_of(record.before, seen), sources)
+    _run_controls(record, made, server, bench, farm, announce)
+    for result in settled:
+        announce(f"mutant {result.mutant.id}")
+        record.results.append(result)
+    _judge_mutants(record, jobs, made, known, bench, farm, announce)
+    announce("the original again")
+    record.after = run_original(server, plan.stages()) if said is None else record.before
+    check_original(record.after, plan.stages())
+    check_unchanged(record.before, record.after)
+    farm.remember(plan.stages(), asdict(record.after))
+
+
+def _run_controls(
+    record: Record, made: Mapping[str, Made], server: ForkServer, bench: Bench, farm: Farm, announce: Announce
+) -> None:
+    """Every control's result into the record, pair by pair; raises NotSoundError when one is not as it must be."""
+    project = record.plan.project
+    for pair in record.plan.pairs():
         for control in pair:
             announce(f"control {control.id}")
-            record.controls.append(_run_mutant(control, made[control.id], server, budgets, 0))
+            job = _job(control, made[control.id], project.stages_of(control.family), 0)
+            found = [] if job is None else farm.cached([job]) or [judge_job(job, server, bench.budgets)]
+            if job is not None:
+                farm.found.append((job, found[0]))
+            record.controls.append(_result(control, made[control.id], *found))
         _check_controls(*record.controls[-2:])
+
+
+def _watch(plan: Plan, server: ForkServer, farm: Farm, announce: Announce) -> dict[str, Reach]:
+    """What each stage calls of the original."""
+    announce("what each stage calls")
+    seen: dict[str, Reach] = {}
+    for stage in plan.stages():
+        said = farm.recall(["reach", stage])
+        seen[stage] = watch(server, stage) if said is None else Reach.of_json(said)
+        farm.remember(["reach", stage], seen[stage].as_json())
+    return seen
+
+
+def _jobs(
+    plan: Plan, made: Mapping[str, Made], seen: Mapping[str, Reach] | None
+) -> tuple[dict[str, Job], list[Result]]:
+    """The mutants that have to be judged, by id, and the results of those whose verdict needs no run."""
+    jobs: dict[str, Job] = {}
+    settled: list[Result] = []
     for mutant in plan.in_order():
-        announce(f"mutant {mutant.id}")
-        record.results.append(_run_mutant(mutant, made[mutant.id], server, budgets, plan.at_least))
-    announce("the original again")
-    record.after = _run_original(server, plan.stages())
-    _check_original(record.after, plan.stages())
-    _check_unchanged(record.before, record.after)
+        one, stages = made[mutant.id], plan.project.stages_of(mutant.family)
+        if seen is not None:
+            stages = stages_that_see(mutant, stages, seen)
+        job = _job(mutant, one, stages, plan.at_least)
+        if job is None:
+            settled.append(_result(mutant, one))
+        elif not stages:
+            settled.append(Result(mutant, Verdict(Status.SURVIVED, "no stage calls it", {}, ""), None, one.spliced))
+        else:
+            jobs[mutant.id] = job
+    return jobs, settled
 
 
-def _run_original(server: ForkServer, stages: tuple[str, ...]) -> Run:
-    budget = Budget(None, BASELINE_CPU_SECONDS)
-    return server.run(Order(stages, dict.fromkeys(stages, budget), at_least=len(stages)))
+def _judge_mutants(
+    record: Record,
+    jobs: Mapping[str, Job],
+    made: Mapping[str, Made],
+    known: Mapping[str, Finding],
+    bench: Bench,
+    farm: Farm,
+    announce: Announce,
+) -> None:
+    """The result of every job into the record: from what is known, or from the crew."""
+
+    def take(findings: Iterable[Finding], known: bool) -> None:
+        for finding in findings:
+            announce(f"mutant {finding.id}")
+            mutant, spliced = jobs[finding.id].mutant, made[finding.id].spliced
+            record.results.append(Result(mutant, finding.verdict, finding.run, spliced, known))
+
+    def deliver(findings: list[Finding]) -> None:
+        farm.keep((jobs[finding.id], finding) for finding in findings)
+        take(findings, known=False)
+
+    take((known[name] for name in jobs if name in known), known=True)
+    left = [job for name, job in jobs.items() if name not in known]
+    if farm.crew.one_by_one:
+        shards = [Shard(bench, (job,)) for job in left]
+    else:
+        shards = shards_of(left, estimates(left, farm.costs()), farm.crew.workers, bench)
+    begun = time.monotonic()
+    record.workers = judge_all(shards, farm.crew, deliver)
+    record.judging_seconds = time.monotonic() - begun
 
 
-def _budgets(original: Run) -> dict[str, Budget]:
-    """Twenty times what the original took, so that a mutant that is merely slower is not a runaway."""
-    return {
-        stage.stage: Budget(
-            max(BUDGET_FACTOR * stage.steps, LEAST_STEPS), max(BUDGET_FACTOR * stage.cpu_seconds, LEAST_CPU_SECONDS)
-        )
-        for stage in original.stages
-    }
+def _job(mutant: Mutant, made: Made, stages: tuple[str, ...], at_least: int) -> Job | None:
+    """The job of judging it; None when its making was enough."""
+    return None if made.code is None else Job.of_code(mutant, made.code, stages, at_least)
 
 
-def _run_mutant(mutant: Mutant, made: Made, server: ForkServer, budgets: Mapping[str, Budget], at_least: int) -> Result:
-    """The mutant's result; it is run unless it has its verdict already."""
-    if made.verdict is not None:
-        return Result(mutant, made.verdict, None, made.spliced)
-    code = base64.b64encode(marshal.dumps(made.code)).decode()
-    stages = server.project.stages_of(mutant.family)
-    limits = {stage: budgets[stage] for stage in stages}
-    order = Order(stages, limits, min(at_least, len(stages)), mutant.expected, mutant.module, code)
-    run = server.run(order)
-    return Result(mutant, judge_run(mutant, run, lambda: server.run(order)), run, made.spliced)
-
-
-def _check_original(run: Run, stages: tuple[str, ...]) -> None:
-    """The original must pass every stage, and every stage must have applied at least one operation."""
-    if run.ended != "returned" or run.stopped:
-        raise _NotSoundError(f"the original does not run: {run.stopped or run.ended}: {run.detail}")
-    for stage in run.stages:
-        if stage.outcome != "pass":
-            why = "; ".join(f"{rule}: {line}" for rule, line in sorted(stage.broken.items())) or stage.detail
-            raise _NotSoundError(f"the original does not pass stage {stage.stage}: {stage.outcome}, {why}")
-        if stage.steps < 1:
-            raise _NotSoundError(f"stage {stage.stage} applied no operation, so passing it says nothing")
-    if tuple(stage.stage for stage in run.stages) != stages:
-        raise _NotSoundError("the original did not go through every stage")
+def _result(mutant: Mutant, made: Made, finding: Finding | None = None) -> Result:
+    """The result of a mutant, from its finding or else from its making."""
+    if finding is not None:
+        return Result(mutant, finding.verdict, finding.run, made.spliced)
+    assert made.verdict is not None
+    return Result(mutant, made.verdict, None, made.spliced)
 
 
 def _check_controls(no_op: Result, broken: Result) -> None:
@@ -199,11 +274,4 @@ def _check_controls(no_op: Result, broken: Result) -> None:
     for control, status, must in due:
         found = control.verdict
         if found.status is not status:
-            raise _NotSoundError(f"the {control.mutant.id} control must {must}: {found.status}, {found.detail}")
-
-
-def _check_unchanged(before: Run, after: Run) -> None:
-    for first, second in zip(before.stages, after.stages, strict=True):
-        if first.steps != second.steps:
-            steps = f"{first.steps} operations before the mutants and {second.steps} after"
-            raise _NotSoundError(f"stage {first.stage} is not deterministic: {steps}")
+            raise NotSoundError(f"the {control.mutant.id} control must {must}: {found.status}, {found.detail}")

@@ -79,13 +79,14 @@ def _file(root: str, name: str) -> Path | None:
 
 def _read(file: Path) -> HeldModule:
     source = file.read_text(encoding="utf-8")
-    code = compile_module(source, str(file))
-    return HeldModule(str(file), source, code, file.name == "__init__.py", frozenset(_imports(source)))
+    tree = ast.parse(source, str(file))
+    code = compile(tree, str(file), "exec", dont_inherit=True)
+    return HeldModule(str(file), source, code, file.name == "__init__.py", frozenset(_imports(tree)))
 
 
-def _imports(source: str) -> Iterator[str]:
+def _imports(tree: ast.Module) -> Iterator[str]:
     """What the module's import statements name; `from a import b` may mean the module a or a.b."""
-    for node in ast.walk(ast.parse(source)):
+    for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module is not None:

@@ -63,7 +63,7 @@ def main() -> None:
     serve(orders, answers)
 
 
-def _judge(order: Order, project: Project, held: Held, descriptors: Iterable[int], note: Note) -> dict[str, str]:
+def _judge(order: Order, project: Project, held: Held, descriptors: Iterable[int], note: Note) -> dict[str, object]:
     """In the child: close the engine's pipes, which are not a mutant's business, and judge."""
     for descriptor in descriptors:
         os.close(descriptor)

@@ -84,7 +84,7 @@ def judge_run(mutant: Mutant, run: Run, again: Callable[[], Run]) -> Verdict:
         detail = f"first {verdict.status} in {verdict.stage}, then {second.status} in {second.stage}"
         return Verdict(Status.FLAKY, detail, {}, verdict.stage)
     if declared:
-        return Verdict(Status.KILLED_RUNAWAY, f"{verdict.status}: {verdict.detail}", {}, verdict.stage)
+        return Verdict(Status.KILLED_RUNAWAY, "a budget ran out, and again alone", {}, verdict.stage)
     return verdict
 
 
@@ -124,7 +124,8 @@ def _abnormal(run: Run, begun: bool) -> tuple[Status, str]:
     """The status of a child that did not return. A death before any stage is not the mutant's doing."""
     match run.ended:
         case "runaway.cpu":
-            return Status.RUNAWAY_CPU, run.detail
+            # How it was ended, without the seconds that it took: a verdict is the same every time.
+            return Status.RUNAWAY_CPU, run.detail.partition(" after ")[0]
         case "runaway.memory":
             return Status.RUNAWAY_MEMORY, run.detail
         case "runaway.wall":

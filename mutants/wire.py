@@ -30,10 +30,12 @@ class Setup:
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """What one stage may use: operations applied (None: no limit) and seconds of CPU."""
+    """What one stage may use: operations applied (None: no limit), seconds of CPU, and seconds of one call into the
+    subject (None: no limit of its own)."""
 
     steps: int | None
     cpu_seconds: float
+    call_seconds: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +43,8 @@ class Order:
     """One child's work: run `stages` on the original, or on it with `module` replaced by `code`.
 
     The child stops as soon as the broken rules contain an `expected` alternative, but not before the first `at_least`
-    stages have run. `budgets` has one entry a stage. `code` is a marshalled code object in base64: engine and server are one
-    Python. `memory_bytes` and `wall_seconds` are those of Limits.
+    stages have run. `budgets` has one entry a stage. With `reach` it says which functions the stages call. `code` is a
+    marshalled code object in base64: engine and server are one Python. `memory_bytes` and `wall_seconds` are those of Limits.
     """
 
     stages: tuple[str, ...]
@@ -53,6 +55,7 @@ class Order:
     code: str | None = None
     memory_bytes: int = 128 << 20
     wall_seconds: float = 300.0
+    reach: bool = False
 
     def as_json(self) -> dict[str, object]:
         return asdict(self) | {"expected": [sorted(rules) for rules in self.expected]}
@@ -81,13 +84,46 @@ class StageRun:
     detail: str
     cpu_seconds: float
 
+    @classmethod
+    def of_json(cls, data: Mapping[str, Any]) -> Self:
+        """The stage that these values describe; ValueError, TypeError or KeyError when they are of other types."""
+        run = cls(**{"broken": {}, "witness": None, "steps": 0, "detail": "", "cpu_seconds": 0.0, **data})
+        typed = (
+            (run.stage, str),
+            (run.outcome, str),
+            (run.broken, dict),
+            (run.steps, int),
+            (run.detail, str),
+            (run.cpu_seconds, int | float),
+        )
+        if not all(isinstance(value, kind) for value, kind in typed):
+            raise TypeError("a stage reported values of other types")
+        return run
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """What the stages of a child called: functions of the subject as `module:qualified name`, those called while modules
+    were imported apart, and the seconds of CPU of the longest call from outside the subject into it."""
+
+    called: frozenset[str]
+    importing: frozenset[str]
+    longest_seconds: float
+
+    def as_json(self) -> dict[str, object]:
+        return asdict(self) | {"called": sorted(self.called), "importing": sorted(self.importing)}
+
+    @classmethod
+    def of_json(cls, data: Mapping[str, Any]) -> Self:
+        return cls(frozenset(data["called"]), frozenset(data["importing"]), float(data["longest_seconds"]))
+
 
 @dataclass(frozen=True, slots=True)
 class Run:
     """One child from fork to end.
 
     `ended` is a Kind of the sandbox, or `lost` when the server went with it, or `forged` when its report is none.
-    `stopped` is why no stage ran, one of STOPPED, or empty.
+    `stopped` is why no stage ran, one of STOPPED, or empty. `reach` is what it called, when that was asked for.
     """
 
     ended: str
@@ -95,6 +131,12 @@ class Run:
     detail: str
     stages: tuple[StageRun, ...]
     cpu_seconds: float
+    reach: Reach | None = None
+
+    @classmethod
+    def of_json(cls, data: Mapping[str, Any]) -> Self:
+        """The run that these values describe, whose reach is left out; ValueError, TypeError or KeyError when they do not."""
+        return cls(**{**data, "stages": tuple(StageRun.of_json(stage) for stage in data["stages"]), "reach": None})
 
     def broken(self) -> dict[str, str]:
         """Every broken rule with its first line, over all stages that ran."""

@@ -17,6 +17,7 @@ DOCUMENTS = (
     "docs/chip.md",
     "docs/trace-studies.md",
     "docs/your-rtl.md",
+    "docs/farm.md",
 )
 PLACEHOLDER = re.compile(r"^[A-Z]{4,}$|TODO|FIXME|TBD", re.MULTILINE)
 NAMED = re.compile(r"\b((?:docs|spec|impl|verify|mutants|tests)/[\w/.-]+\.(?:md|py|json))\b")

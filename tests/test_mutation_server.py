@@ -99,6 +99,7 @@ def test_only_checks_that_import_no_subject_are_imported_before_the_mutant() -> 
         "dataclasses",
         "dataclasses.dataclass",
         "os",
+        "time",
     ]
 
 

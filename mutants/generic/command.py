@@ -2,13 +2,17 @@
 
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import click
 
 from impl.command import EPILOG, HELP, console
 from impl.exit_codes import ExitCode
 from mutants.engine import Plan, Record, carry_out
+from mutants.farm.options import farm_of, farm_options
+from mutants.farm.since import touched_since
 from mutants.gate import decide
 from mutants.generic.controls import CONTROLS
 from mutants.generic.generate import generate
@@ -48,6 +52,7 @@ class WithGeneric(click.Group):
 @click.option("--operator", "names", metavar="NAMES", help="Only the mutants of these operators: boundary,constant.")
 @click.option("--only", metavar="IDS", help="Run only these mutants, by id.")
 @click.option("--shuffle", "seed", type=int, metavar="SEED", help="Run the mutants in an order shuffled by this seed.")
+@farm_options
 @JSON
 @REPORTS
 def generic(
@@ -58,6 +63,8 @@ def generic(
     seed: int | None,
     path: str | None,
     reports: Path | None,
+    since: str | None,
+    **who_judges: Any,
 ) -> ExitCode:
     """Show that the checks see every slip that the operators make of the shipped code.
 
@@ -69,13 +76,19 @@ def generic(
     if listing:
         show_operators(console(), OPERATORS, mutants)
         return ExitCode.PASS
-    where = destination(path, reports, whole=not paths and names is None and only is None)
-    record = Record(plan_of(surface, mutants, seed))
+    if since is not None:
+        mutants = list(touched_since(since, mutants, ROOT))
+        if not mutants:
+            console().print(f"no mutant is in code that differs from {since}: nothing to judge")
+            return ExitCode.PASS
+    where = destination(path, reports, whole=not paths and names is None and only is None and since is None)
+    farm = farm_of("generic", **{**who_judges, "executor": who_judges["executor"] or "process"})
+    record = Record(replace(plan_of(surface, mutants, seed), selects=True))
     out = console(to_stderr=path == "-")
     with suppress(KeyboardInterrupt), progress(out, record.plan.units()) as announce:
-        carry_out(record, announce)
+        carry_out(record, announce, farm)
     show_generic(out, record)
-    deliver(out, where, "generic", record, document(run_with(record)))
+    deliver(out, where, "generic", record, document(run_with(record)), farm.finished(record.complete))
     return decide(record).code
 
 

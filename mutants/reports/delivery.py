@@ -51,14 +51,24 @@ def destination(path: str | None, reports: Path | None, whole: bool) -> Destinat
     return Destination(path, reports)
 
 
-def deliver(out: Console, where: Destination, kind: str, record: Record | RtlRecord, document: Json) -> None:
-    """Write the reports there, and print where the page is; on GitHub also as annotations of the change."""
+def deliver(
+    out: Console,
+    where: Destination,
+    kind: str,
+    record: Record | RtlRecord,
+    document: Json,
+    folder: Path | None = None,
+) -> None:
+    """Write the reports there, and print where the page is; on GitHub also as annotations of the change.
+
+    A run that has a folder already gets its reports there.
+    """
     if where.path is not None:
         write_json(where.path, document)
     if os.environ.get("GITHUB_ACTIONS") == "true" and where.path != "-":
         click.echo("\n".join(annotations(run_with(record))))
-    if where.reports is not None:
+    if where.reports is not None or folder is not None:
         with out.status("drawing the reports"):
-            folder = new_folder(where.reports, kind, record.seconds)
+            folder = folder or new_folder(where.reports or DEFAULT, kind, record.seconds)
             page = next(file for file in write_reports(folder, record) if file.suffix == ".html")
         out.print(Text(f"report: {page}"), soft_wrap=True)

@@ -21,3 +21,7 @@ class Stack:
     def give(self, page: int) -> None:
         """Put a page back on top."""
         self.free.append(page)
+
+    def idle(self) -> int:
+        """Pages that nobody holds; no stage asks."""
+        return len(self.free)

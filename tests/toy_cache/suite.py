@@ -1,6 +1,7 @@
 """Stages that judge the stack, and stages that are at fault themselves."""
 
 import os
+import time
 from collections.abc import Callable
 
 import tests.toy_cache.stack
@@ -47,6 +48,14 @@ def every_page(budget: int | None) -> StageResult:
     return result(steps, TOY_DISTINCT=len(pages) != steps)
 
 
+def many_pages(budget: int | None) -> StageResult:
+    """Takes long, in calls that are short."""
+    begun = time.process_time()
+    while time.process_time() - begun < 0.05:
+        one_page(budget)
+    return one_page(budget)
+
+
 def order(budget: int | None) -> StageResult:
     """The page given back last is taken first."""
     stack = Stack()
@@ -79,6 +88,7 @@ STAGES: dict[str, Callable[[int | None], StageResult]] = {
     "witness": one_page,
     "exhaustive": every_page,
     "unit": order,
+    "long": many_pages,
     "bindings": bindings,
     "blind": lambda budget: StageResult("pass", {}, None, 1),
     "failing": lambda budget: StageResult("fail", {"TOY-ALWAYS": "always"}, None, 1),

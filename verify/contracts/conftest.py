@@ -44,7 +44,7 @@ def canary(contract_results: dict[str, Result], pending: dict[str, "AsyncResult[
 
 @pytest.fixture
 def result(
-    request: pytest.FixtureRequest,
+    pytestconfig: pytest.Config,
     contract: Contract,
     contract_results: dict[str, Result],
     pending: dict[str, "AsyncResult[Result]"],
