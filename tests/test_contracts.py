@@ -21,7 +21,7 @@ import spec.window
 from verify.contracts import indexing, page_counts, proofs, sequences, table_step, window
 from verify.contracts.canary import a_window_fits_the_pages_that_its_rows_fill
 from verify.contracts.proofs import earlier, keep
-from verify.contracts.registry import CANARY, CONTRACTS, Contract, of_profile
+from verify.contracts.registry import CANARY, CONTRACTS, Contract, VerdictWord, of_profile
 from verify.contracts.runner import CONFIRMED, Result, check, checking, judge
 from verify.contracts.table import render, verdict_text
 from verify.sandbox import Limits, run_limited
@@ -251,7 +251,8 @@ def test_a_verdict_that_is_not_claimed_stands_out_in_the_table() -> None:
 
 def test_only_what_was_confirmed_is_kept_for_later_runs(tmp_path: Path) -> None:
     contract = OF[window.context_is_the_oracles]
-    for verdict, words in (("unknown", CONFIRMED), ("refuted", CONFIRMED), ("confirmed", "Not confirmed.")):
+    wrong: list[tuple[VerdictWord, str]] = [("unknown", CONFIRMED), ("refuted", CONFIRMED), ("confirmed", "Not confirmed.")]
+    for verdict, words in wrong:
         keep(Result(contract.name, verdict, words, {}, "", 1.0), contract, tmp_path)
         assert earlier(contract, tmp_path) is None
     keep(Result(contract.name, "confirmed", CONFIRMED, {}, "", 1.0), contract, tmp_path)
