@@ -15,6 +15,8 @@ from impl.command import EPILOG, HELP, VERSION, CommandError, console
 from impl.exit_codes import ExitCode
 from mutants.ablation import ablation_document, ablation_plan, decide_ablation
 from mutants.engine import Plan, Record, carry_out
+from mutants.equivalence.equivalence_cli import equivalence
+from mutants.equivalence.ledger_rule import settle
 from mutants.farm.options import crew_of, crew_options, farm_of, farm_options
 from mutants.farm.scale import generic_plan, scale
 from mutants.farm.since import touched_since
@@ -133,6 +135,7 @@ def cli(
     out = console(to_stderr=path == "-")
     with suppress(KeyboardInterrupt), progress(out, record.plan.units()) as announce:
         carry_out(record, announce, farm)
+    settle(record)
     if ablation:
         show_ablation(out, record)
     else:
@@ -215,6 +218,9 @@ def scale_command(paths: tuple[Path, ...], mutants: int, pairs: int, executor: s
     """
     plan = generic_plan(mutants, paths) if catalogue is None else _plan(catalogue, None, False, False, None)
     return scale(plan, pairs, executor, console())
+
+
+cli.add_command(equivalence)
 
 
 def _given(context: click.Context) -> list[str]:

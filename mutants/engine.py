@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 
 from mutants.client import ForkServer, ServerError, Source
+from mutants.equivalence.ledger import Entry
 from mutants.farm.crew import WorkersLostError, judge_all
 from mutants.farm.farm import Farm
 from mutants.farm.job import Bench, Finding, Job, Shard, digest, digest_of_sources, estimates, shards_of
@@ -32,7 +33,8 @@ class Plan:
 
     `seed` shuffles the mutants; None keeps the catalogue's order. With `selects` a mutant goes only through those of its stages
     that call its function, and a single call that does not end is told before its stage is out of CPU. `no_op` must survive,
-    `broken` must not; `family_controls` are such a pair of a family's own, which run when some mutant is of that family.
+    `broken` must not; `family_controls` are such a pair of a family's own, which run when some mutant is of that family. `ledger`
+    are the survivors that are let stand, and `full_modules` those of which every mutant that there is is among the `mutants`.
     """
 
     project: Project
@@ -43,6 +45,8 @@ class Plan:
     seed: int | None = None
     family_controls: Mapping[str, tuple[Mutant, Mutant]] = field(default_factory=dict)
     selects: bool = False
+    ledger: tuple[Entry, ...] = ()
+    full_modules: frozenset[str] = frozenset()
 
     def in_order(self) -> list[Mutant]:
         order = list(self.mutants)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from impl.exit_codes import ExitCode
 from mutants.engine import Record, Result
+from mutants.equivalence.ledger_rule import by_id, ledger_findings, ledger_summary, stands
 from mutants.mutant import APART, NINETEENTH
 from mutants.verdicts import INVALID, NO_NEW_PROGRAM, NO_VERDICT, RUNAWAYS
 
@@ -23,16 +24,17 @@ def decide(record: Record) -> Decision:
     """The gate, the weightiest finding first.
 
     Without a sound original and sound controls no verdict counts. A survivor, a kill by the wrong rule and a missing
-    verdict fail; so does a run without any verdict. A mutant that cannot be made is broken input; whatever else has no
-    verdict is unknown.
+    verdict fail; so does a run without any verdict, and a ledger that is not as it must be. A survivor of the ledger stands.
+    A mutant that cannot be made is broken input; whatever else has no verdict is unknown.
     """
     if record.interrupted:
         return Decision(ExitCode.INTERRUPTED, (f"interrupted: {_done(record)}",))
     if record.problems:
         return Decision(ExitCode.BROKEN, tuple(record.problems))
-    by_code = {ExitCode.FAIL: _missing(record), ExitCode.BROKEN: [], ExitCode.UNKNOWN: []}
+    by_code = {ExitCode.FAIL: _missing(record) + ledger_findings(record), ExitCode.BROKEN: [], ExitCode.UNKNOWN: []}
+    ledger = by_id(record.plan.ledger)
     for result in record.results:
-        if not result.caught and not _no_new_program(result):
+        if not result.caught and not _no_new_program(result) and not stands(result, ledger):
             by_code[_severity(result)].append(_reason(result))
     reasons = tuple(reason for lines in by_code.values() for reason in lines)
     code = next((code for code, lines in by_code.items() if lines), ExitCode.PASS)
@@ -83,7 +85,7 @@ def summary(record: Record) -> list[str]:
     readings = sorted((r for r in record.results if r.mutant.family == NINETEENTH), key=lambda r: r.mutant.id)
     if readings:
         lines.append(f"{NINETEENTH} {', '.join(map(_reading, readings))}")
-    return lines + [said[family] for family in said if family in APART - {NINETEENTH}]
+    return lines + [said[family] for family in said if family in APART - {NINETEENTH}] + ledger_summary(record)
 
 
 def _reading(result: Result) -> str:

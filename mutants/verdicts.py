@@ -28,6 +28,7 @@ class Status(StrEnum):
     EQUIVALENT_BYTECODE = "equivalent.bytecode"
     EQUIVALENT_PROVED = "equivalent.proved"
     EQUIVALENT_SCOPE = "equivalent.scope"
+    EQUIVALENT_REASON = "equivalent.reason"
     DUPLICATE = "duplicate"
     RUNAWAY_CPU = "runaway.cpu"
     RUNAWAY_STEPS = "runaway.steps"

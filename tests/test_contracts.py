@@ -251,7 +251,11 @@ def test_a_verdict_that_is_not_claimed_stands_out_in_the_table() -> None:
 
 def test_only_what_was_confirmed_is_kept_for_later_runs(tmp_path: Path) -> None:
     contract = OF[window.context_is_the_oracles]
-    wrong: list[tuple[VerdictWord, str]] = [("unknown", CONFIRMED), ("refuted", CONFIRMED), ("confirmed", "Not confirmed.")]
+    wrong: list[tuple[VerdictWord, str]] = [
+        ("unknown", CONFIRMED),
+        ("refuted", CONFIRMED),
+        ("confirmed", "Not confirmed."),
+    ]
     for verdict, words in wrong:
         keep(Result(contract.name, verdict, words, {}, "", 1.0), contract, tmp_path)
         assert earlier(contract, tmp_path) is None

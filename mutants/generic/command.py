@@ -11,6 +11,8 @@ import click
 from impl.command import EPILOG, HELP, console
 from impl.exit_codes import ExitCode
 from mutants.engine import Plan, Record, carry_out
+from mutants.equivalence.ledger import read_ledger
+from mutants.equivalence.ledger_rule import settle, under
 from mutants.farm.options import farm_of, farm_options
 from mutants.farm.since import touched_since
 from mutants.gate import decide
@@ -81,12 +83,15 @@ def generic(
         if not mutants:
             console().print(f"no mutant is in code that differs from {since}: nothing to judge")
             return ExitCode.PASS
-    where = destination(path, reports, whole=not paths and names is None and only is None and since is None)
+    whole = names is None and only is None and since is None
+    where = destination(path, reports, whole=whole and not paths)
     farm = farm_of("generic", **{**who_judges, "executor": who_judges["executor"] or "process"})
-    record = Record(replace(plan_of(surface, mutants, seed), selects=True))
+    plan = under(plan_of(surface, mutants, seed), read_ledger(), whole_files=whole, whole_surface=whole and not paths)
+    record = Record(replace(plan, selects=True))
     out = console(to_stderr=path == "-")
     with suppress(KeyboardInterrupt), progress(out, record.plan.units()) as announce:
         carry_out(record, announce, farm)
+    settle(record)
     show_generic(out, record)
     deliver(out, where, "generic", record, document(run_with(record)), farm.finished(record.complete))
     return decide(record).code

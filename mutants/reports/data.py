@@ -30,7 +30,7 @@ class Outcome(StrEnum):
 OPEN = frozenset({Outcome.SURVIVED, Outcome.NO_VERDICT, Outcome.WRONG_RULE})
 """Outcomes that somebody has to look at."""
 
-SURVIVORS = frozenset({Status.SURVIVED, Status.EQUIVALENT_SCOPE})
+SURVIVORS = frozenset({Status.SURVIVED, Status.EQUIVALENT_SCOPE, Status.EQUIVALENT_REASON})
 SAME_PROGRAM = frozenset({Status.EQUIVALENT_BYTECODE, Status.EQUIVALENT_PROVED, Status.DUPLICATE})
 
 

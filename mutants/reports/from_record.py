@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from mutants.ablation import ABLATIONS, decide_ablation, survivors
 from mutants.engine import Record, Result
+from mutants.equivalence.ledger_rule import standing
 from mutants.gate import Decision, decide, summary
 from mutants.mutant import Mutant
 from mutants.reports.data import Ablated, Attempt, File, JudgedMutant, MutationRun, Trial
@@ -15,10 +16,11 @@ TOOL = "kvproof mutants"
 
 
 def run_of(record: Record, decision: Decision | None = None, accepted: Mapping[str, str] | None = None) -> MutationRun:
-    """The run. Its verdict is the gate's unless another is given; `accepted` are survivors of the ledger, id -> reason."""
+    """The run. Its verdict is the gate's unless another is given; `accepted` are survivors, id -> reason: the
+    ledger's without it."""
     decided = decision or decide(record)
     results = {result.mutant.id: result for result in record.results}
-    reasons = accepted or {}
+    reasons = standing(record) if accepted is None else accepted
     return MutationRun(
         kind="gate",
         tool=TOOL,

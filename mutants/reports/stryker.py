@@ -36,6 +36,7 @@ STRYKER_STATUS: Mapping[Status, str] = {
     Status.EQUIVALENT_BYTECODE: "Ignored",
     Status.EQUIVALENT_PROVED: "Ignored",
     Status.EQUIVALENT_SCOPE: "Survived",
+    Status.EQUIVALENT_REASON: "Survived",
     Status.DUPLICATE: "Ignored",
     Status.RUNAWAY_CPU: "Timeout",
     Status.RUNAWAY_STEPS: "Timeout",

@@ -26,6 +26,7 @@ from verify.chips.program_cases import MEMORY, OUT
 from verify.chips.spec_chip import SpecChip
 from verify.chips.trials import LANES, Trial, trials
 from verify.programs import test_program
+from verify.programs.spellings import SPELLINGS
 from verify.refinement import Difference
 
 CYCLES = 20_000
@@ -167,7 +168,7 @@ def honesty() -> Iterator[Case]:
 
 def spelled_cases() -> Iterator[Case]:
     """Text, instruction and words of which one is another's."""
-    text, instruction, (low, high) = test_program.SPELLINGS[2]
+    text, instruction, (low, high) = SPELLINGS[2]
     yield right("CHIP-ENC", text, partial(rejected, text, instruction, (low, high)))
     yield broken("CHIP-ENC", "other words", partial(rejected, text, instruction, (low ^ 1, high)))
     for name, wrong in (("to_words", ((low ^ 1, high),)), ("from_words", (Halt(),))):

@@ -69,21 +69,25 @@ def check(contract: Contract, change: Change | None = None) -> Result:
 
 def search(contract: Contract, change: Change | None = None) -> dict[str, object]:
     """Search in this process, for JSON; it is of no use for anything else after."""
+    leave_text_out()
+    if change is not None:
+        change()
+    return judge(contract, messages(contract.function, contract.cpu_seconds))
+
+
+def messages(function: Callable[..., object], cpu_seconds: float) -> list[str]:
+    """What CrossHair says of the function's contract, one message of each condition."""
     # Here alone: it costs a second, and the processes that run other checks do without it.
     from crosshair.core_and_libs import analyze_function, run_checkables
     from crosshair.options import AnalysisKind, AnalysisOptionSet
 
-    leave_text_out()
-    if change is not None:
-        change()
     options = AnalysisOptionSet(
         analysis_kind=[AnalysisKind.PEP316],
         report_all=True,
-        per_condition_timeout=contract.cpu_seconds,
-        per_path_timeout=min(PATH_SECONDS, contract.cpu_seconds),
+        per_condition_timeout=cpu_seconds,
+        per_path_timeout=min(PATH_SECONDS, cpu_seconds),
     )
-    said = [message.message for message in run_checkables(analyze_function(contract.function, options))]
-    return judge(contract, said)
+    return [message.message for message in run_checkables(analyze_function(function, options))]
 
 
 def judge(contract: Contract, said: list[str]) -> dict[str, object]:
@@ -132,6 +136,7 @@ def leave_text_out() -> None:
 
     An error's text spells integers out: CrossHair would try every integer there is, one path each, and end nowhere.
     """
+    import crosshair.core_and_libs  # noqa: F401 - it registers what formats
     from crosshair import core
     from crosshair.libimpl.builtinslib import SymbolicInt
     from crosshair.tracers import NoTracing
