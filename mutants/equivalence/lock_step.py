@@ -14,8 +14,8 @@ from types import CodeType
 from typing import Any
 
 from mutants.client import ForkServer
-from mutants.engine import BASELINE_CPU_SECONDS, BUDGET_FACTOR, LEAST_STEPS
 from mutants.equivalence.all_paths import REFUTED, UNKNOWN
+from mutants.original import BASELINE_CPU_SECONDS, BUDGET_FACTOR, LEAST_STEPS
 from mutants.splice import Position
 from mutants.wire import Budget, Order, Run, StageRun
 
