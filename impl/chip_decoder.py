@@ -14,7 +14,7 @@ from impl.compiler import Compiled, PagedCompiled, resident, streamed
 from impl.decoder import Context, ContextTooLongError, Places, Step, check_context, check_step, check_token
 from impl.integer_model import IntegerModel
 from impl.memory_map import ENTRY_VALID, Gathering, MemoryMap, PagedMap
-from impl.memory_words import LANES_A_WORD, packed, sums, unpacked
+from impl.memory_words import packed, row_words, sums, unpacked
 from impl.pool import Pool
 from impl.program import listed
 from spec.isa import CODE_SHIFT, DONE, ERROR, ErrorCode, Words
@@ -60,8 +60,8 @@ class DecoderOnChip:
         token = int(memory[places.token])
         if token != result.token or token >= self.vocabulary:
             raise ChipDied(f"the chip's token is {result.token}, and it wrote {token}, of 0 .. {self.vocabulary - 1}")
-        row = self.width // LANES_A_WORD
-        new = (unpacked(memory[address : address + row], self.width)[0] for address in (key, value))
+        words = row_words(self.width)
+        new = (row for address in (key, value) for row in unpacked(memory[address : address + words], self.width))
         return Step(token, sums(memory[places.logits : places.logits + self.vocabulary]), *new)
 
 
@@ -124,8 +124,7 @@ class PagedChipDecoder(DecoderOnChip):
             room = self.pool.pages * self.pool.page_size
             raise ContextTooLongError(f"the chip's pool has room for {room} rows, not for {past + 1}")
         memory = _written(self.compiled.memory, len(self.memory))
-        filled = array("q", pages[: -(-past // self.pool.page_size)])
-        self._pool_in(memory).write(filled, 0, np.stack(context)[np.newaxis])
+        self._pool_in(memory).write(array("q", pages), 0, np.stack(context)[np.newaxis])
         return self._stepped(token, Places(pages, 0, 0, past + 1, past), memory)[0]
 
     def step_in_place(self, token: int, places: Places) -> Step:

@@ -72,11 +72,11 @@ class ChipHost(Host):
 
     def _append(self, request: int, session: Session, fed: Sequence[int]) -> tuple[Step, int]:
         """Have the chip decode the tokens and append their rows; what comes back is that of any host."""
-        rows = range(session.rows, session.rows + len(fed))
-        attended = [context(row + 1, session.window) for row in rows]
-        check_context(max(attended))  # before room is looked for, as every host has it
+        rows = session.rows + len(fed)
+        attended = context(rows, session.window)  # no token of these attends more
+        check_context(attended)  # before room is looked for, as every host has it
         with self._places.growing(request, len(fed)) as places:
-            for token, row, count in zip(fed, rows, attended, strict=True):
-                step = self._chip.step_in_place(token, places(row, count))
-        session.rows += len(fed)
-        return step, attended[-1]
+            for row, token in enumerate(fed, start=session.rows):
+                step = self._chip.step_in_place(token, places(row, context(row + 1, session.window)))
+        session.rows = rows
+        return step, attended

@@ -13,7 +13,7 @@ import numpy as np
 from impl.chip import MemoryWords
 from impl.integer_model import IntegerModel, Requantiser
 from impl.memory_map import CompileError, Gathering, MemoryMap, PagedMap, check_lanes, host_map, paged_map
-from impl.memory_words import LANES_A_WORD, packed
+from impl.memory_words import LANES_A_WORD, packed, row_words
 from impl.program import to_words
 from impl.tiny_lm import VOCABULARY
 from spec.isa import (
@@ -57,7 +57,7 @@ class Compiled:
     @property
     def row_words(self) -> int:
         """Words of a row."""
-        return self.lanes // LANES_A_WORD
+        return row_words(self.lanes)
 
     def registers(self, token: int, context: int) -> tuple[tuple[int, int], ...]:
         """Host address and value of each register of a step that feeds the token; `context` counts its new row."""
@@ -83,7 +83,7 @@ class PagedCompiled:
     @property
     def row_words(self) -> int:
         """Words of a row."""
-        return self.lanes // LANES_A_WORD
+        return row_words(self.lanes)
 
     @property
     def half_words(self) -> int:
@@ -213,7 +213,7 @@ def _step(
 
     The new value goes `rows_apart` rows behind the new key. Without `stream` weights and entries are there already.
     """
-    width, row = model.width, model.width // LANES_A_WORD
+    width, row = model.width, row_words(model.width)
     output_row = WEIGHT_ROW + 3 * width
     unembedding_row = output_row + width
     first: tuple[Instruction, ...] = ()

@@ -6,7 +6,7 @@ All places are word addresses, and rows stand without gaps. Source: docs/chip.md
 from dataclasses import dataclass
 
 from impl.decoder import LONGEST_CONTEXT
-from impl.memory_words import LANES_A_WORD
+from impl.memory_words import row_words
 from impl.tiny_lm import VOCABULARY
 from spec.isa import LANES, Register
 
@@ -90,7 +90,7 @@ def check_lanes(lanes: int) -> None:
 
 def host_map(width: int) -> MemoryMap:
     """The map of a model of that width whose past rows the host gathers."""
-    row = width // LANES_A_WORD
+    row = row_words(width)
     past = (LONGEST_CONTEXT - 1) * row
     return MemoryMap(*_places((*_weights(width), past, past, 2 * row, VOCABULARY, 1)))
 
@@ -103,11 +103,11 @@ def paged_map(width: int, words: int, gathering: Gathering) -> PagedMap:
     size, pages = gathering.page_size, gathering.pages
     if size not in PAGE_SIZES:
         raise CompileError(f"a page of the chip has {', '.join(map(str, PAGE_SIZES))} rows, not {size}")
-    page = 2 * size * width // LANES_A_WORD
+    page = 2 * size * row_words(width)
     before = (*_weights(width), VOCABULARY, 1)
     room = words - sum(before)
     if pages is None:
-        pages = max((min(ring, (room - ring) // page) for ring in _RINGS), default=0)
+        pages = max(min(ring, (room - ring) // page) for ring in _RINGS)
         if pages < 1:
             raise CompileError(
                 f"a page of {size} rows takes {page} words, and the chip has {max(0, room)} left of {words}"
@@ -123,7 +123,7 @@ def paged_map(width: int, words: int, gathering: Gathering) -> PagedMap:
 
 def _weights(width: int) -> tuple[int, int, int, int]:
     """Words of E, of Wq, Wk and Wv, of Wo, and of U."""
-    row = width // LANES_A_WORD
+    row = row_words(width)
     return VOCABULARY * row, 3 * width * row, width * row, VOCABULARY * row
 
 

@@ -10,9 +10,14 @@ LANES_A_WORD = 4
 Rows = npt.NDArray[np.int8]
 
 
+def row_words(lanes: int) -> int:
+    """RW, the words of a row of so many lanes, a multiple of 4."""
+    return lanes // LANES_A_WORD
+
+
 def packed(rows: Rows) -> MemoryWords:
     """The words of the rows (k, L), L a multiple of 4, row after row; lane 4w stands in bits 7:0 of word w."""
-    return np.ascontiguousarray(rows).reshape(-1).view("<u4").astype(np.uint32)
+    return rows.ravel().view("<u4").astype(np.uint32)
 
 
 def unpacked(words: MemoryWords, lanes: int) -> Rows:

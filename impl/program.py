@@ -218,7 +218,7 @@ def _written(instruction: Instruction) -> str:
     for operand in form.operands:
         value = getattr(instruction, operand.field)
         register = getattr(instruction, operand.register) if operand.register else 0
-        if value or register or not operand.optional:
+        if value or not operand.optional:
             parts.append(f"{operand.name}={_spelled(value, register, operand.hexadecimal)}")
     parts += [word for word, field in form.flags if getattr(instruction, field)]
     return " ".join(parts).rstrip()

@@ -8,30 +8,23 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 from impl.chip import ChipError, MemoryWords, Profile, Result, Start
-from impl.chip_decoder import PagedChipDecoder
 from impl.chip_forms import Form, decoder_on
-from impl.chip_host import ChipHost
 from impl.chip_model.machine import ChipModel
-from impl.decoder import Decoder, IntegerDecoder
-from impl.host import Host
+from impl.decoder import Decoder
 from impl.integer_model import IntegerModel
-from impl.memory_map import Gathering
-from impl.model_files import load
 from impl.program import to_words
-from impl.row_store import PlainStore
 from verify.chips.comparison import memory_differences
 from verify.chips.pinned_counters import PINNED
 from verify.chips.program_cases import ERRORS, LIVES, MEMORY, ORDER, REGISTERS
 from verify.chips.spec_chip import SpecChip
 from verify.chips.walk_cases import RESETS, SILENCES, SILENT_FROM, WALK_ERRORS, WALKS
 from verify.decode.hostile_models import PALETTES, hostile, hostile_rows
-from verify.decode.integer_checks import check_integer_step, check_refused_steps
+from verify.decode.integer_checks import check_integer_step
 from verify.decode.oracle import Found
-from verify.programs.suite import check_compiled, check_texts
+from verify.programs.suite import PARTS
 from verify.refinement import Difference
 from verify.stage import StageResult
 from verify.suite import said, spend
-from verify.target import answered
 
 CYCLE_LIMIT = 20_000
 """No case takes a third of it: a run that goes on and on ends here."""
@@ -54,7 +47,7 @@ def programs_stage(budget: int | None) -> StageResult:
     """Hold the assembler, the compiler, the cycle model and the decoders on a chip to what is typed and to what is meant."""
     differences: list[Difference] = []
     steps = 0
-    for part in (check_texts, check_compiled, runs, decodes, hosted):
+    for part in (*PARTS, runs, decodes):
         for found, taken in part():
             differences += found
             steps += taken
@@ -126,43 +119,8 @@ def decodes() -> Iterator[Found]:
             model = hostile(rows, width, PALETTES[0], residual=-(2**15))
             past = hostile_rows(7, rows, width, PALETTES[0])
             yield check_integer_step(model, rows, past, partial(_decoder, form, page_size))
-    for form in (Form.HOST_GATHER, Form.CHIP_GATHER):
-        yield check_refused_steps(hostile(1, 16), partial(_decoder, form, 4))
-
-
-def hosted() -> Iterator[Found]:
-    """A host whose chip gathers decodes what one on plain lists does, over forks, chunks and cuts (HOST-PLAIN)."""
-    model = load("random-1-16")
-    for stays, window, page_size in ((False, 4, 2), (True, None, 4)):
-        plain = Host(IntegerDecoder(model), PlainStore(16, page_size), 2)
-        paged = ChipHost(PagedChipDecoder(model, SpecChip(16), Gathering(page_size, 24), stays), 2)
-        shown = [answered(_life, host, window) for host in (plain, paged)]
-        same = shown[0] == shown[1]
-        yield [] if same else [Difference("HOST-PLAIN", f"window {window}: {shown[0]}", f"{shown[1]}")], 12
 
 
 def _decoder(form: Form, page_size: int, model: IntegerModel) -> Decoder:
     """The decoder of that form on the chip's definition."""
     return decoder_on(form, model, SpecChip(model.width), page_size)
-
-
-def _life(host: Host, window: int | None) -> list[object]:
-    """What comes of two requests that share a page and part, in chunks, and of cuts."""
-    shown: list[object] = []
-
-    def steps(*requests: int) -> None:
-        for request in requests:
-            record = host.step(request)
-            shown.append((record.step, record.fed, record.token, record.context, record.logits.tolist()))
-
-    host.admit(0, (3, 14, 1, 5, 9), window, chunk=3)
-    steps(0, 0, 0)
-    host.fork(0, 1, token=11)
-    steps(1, 0)
-    host.fork(1, 2, padded=True)
-    host.rollback(0, 0, token=5)
-    steps(2, 1, 0, 0)
-    for request in host.requests():
-        keys, values = host.store.gather(request, ((max(0, host.rows(request) - 2), host.rows(request)),))
-        shown.append((request, keys.tolist(), values.tolist()))
-    return shown

@@ -73,6 +73,38 @@ store  row=4 cnt=4 addr=0x0180
 streg  addr=0x0190
 halt
 """
+GATHERING_32 = """\
+load   row=1 cnt=1 addr=r5
+load   row=768 cnt=96 addr=0x0080
+setq   q=0 M=40503 sh=23
+setq   q=1 M=51234 sh=23
+setq   q=2 M=33333 sh=22
+setq   q=3 M=45678 sh=24
+setq   q=4 M=60001 sh=23 xrow=1 Rm=-32768
+dot    a=1 row=768 cnt=96 dst=0 q=0 next apart
+gather row=257 cnt=r1-1 ra=3 kv=0
+gather row=513 cnt=r1-1 ra=3 kv=1
+load   row=864 cnt=32 addr=0x0380
+load   row=896 cnt=16 addr=0x0480
+score  a=0 row=256 cnt=r1 q=3
+av     row=512 cnt=r1 dst=2
+store  row=256 cnt=1 addr=r4
+store  row=512 cnt=1 addr=r4+0x0020
+dot    a=2 row=864 cnt=32 dst=3 q=4
+dotl   a=3 row=896 cnt=16 dst=4 argmax
+store  row=4 cnt=2 addr=0x0500
+streg  addr=0x0510
+halt
+"""
+ONCE_16 = """\
+load   row=768 cnt=80 addr=0x0040
+setq   q=0 M=40503 sh=23
+setq   q=1 M=51234 sh=23
+setq   q=2 M=33333 sh=22
+setq   q=3 M=45678 sh=24
+setq   q=4 M=60001 sh=23 xrow=1 Rm=300
+halt
+"""
 ONCE_32 = """\
 load   row=768 cnt=144 addr=0x0080
 setq   q=0 M=40503 sh=23
@@ -80,6 +112,21 @@ setq   q=1 M=51234 sh=23
 setq   q=2 M=33333 sh=22
 setq   q=3 M=45678 sh=24
 setq   q=4 M=60001 sh=23 xrow=1 Rm=-32768
+halt
+"""
+RESIDENT_16 = """\
+load   row=1 cnt=1 addr=r5
+dot    a=1 row=768 cnt=48 dst=0 q=0 next apart
+gather row=257 cnt=r1-1 ra=3 kv=0
+gather row=513 cnt=r1-1 ra=3 kv=1
+score  a=0 row=256 cnt=r1 q=3
+av     row=512 cnt=r1 dst=2
+store  row=256 cnt=1 addr=r4
+store  row=512 cnt=1 addr=r4+0x0010
+dot    a=2 row=816 cnt=16 dst=3 q=4
+dotl   a=3 row=832 cnt=16 dst=4 argmax
+store  row=4 cnt=4 addr=0x0180
+streg  addr=0x0190
 halt
 """
 RESIDENT_32 = """\

@@ -30,6 +30,11 @@ SPELLINGS: tuple[tuple[str, Instruction, Words], ...] = (
     ("streg  addr=r6+0x0988", StReg(0x988, 6), (0x30000000, 0xC0000988)),
     ("dot    a=1 row=768 cnt=48 dst=0 q=5 next apart", Dot(1, 768, 48, 0, 5, True, True), (0x400C0030, 0x53000400)),
     ("dot    a=1 row=768 cnt=48 dst=2 q=5 apart", Dot(1, 768, 48, 2, 5, apart=True), (0x400C0030, 0x52000402)),
+    (
+        "dot    a=0 row=r7+1 cnt=r2-512 dst=1023 q=15 next",
+        Dot(0, 1, -512, 1023, 15, True, False, 2, 7),
+        (0x41700600, 0xF10003FF),
+    ),
     ("dotl   a=3 row=832 cnt=16 dst=4 argmax", DotL(3, 832, 16, 4, True), (0x440D0010, 0x01000C04)),
     ("dotl   a=3 row=832 cnt=16 dst=4", DotL(3, 832, 16, 4), (0x440D0010, 0x00000C04)),
     ("score  a=0 row=256 cnt=r1 q=3", Score(0, 256, 0, 3, 1), (0x48840000, 0x30000000)),
@@ -38,15 +43,23 @@ SPELLINGS: tuple[tuple[str, Instruction, Words], ...] = (
 """Text, instruction and words, all three typed from docs/chip.md section 4."""
 
 MISTAKES: tuple[tuple[str, str], ...] = (
-    ("lod row=1", "no instruction is called 'lod'; there are halt, fence, setq"),
+    (
+        "lod row=1",
+        "no instruction is called 'lod'; there are halt, fence, setq, load, store, gather, streg, dot, dotl, score, av",
+    ),
     ("LOAD row=1 cnt=1 addr=0", "no instruction is called 'LOAD'"),
     ("halt 1", "halt does not take '1'; it takes nothing"),
     ("load row=1 cnt=1", "load lacks addr"),
     ("load", "load lacks row, cnt, addr"),
     ("load row=1 cnt=1 addr=0 a=3", "load does not take 'a=3'; it takes row=, cnt=, addr="),
     ("load row=1 cnt=1 addr=0 row=2", "load has row twice"),
+    ("load x row=1 y", "load does not take 'x'"),
+    ("load row=r8 cnt=1 addr=-", "row is a number, r1 .. r7, or both as in r1-1, not 'r8'"),
     ("dot a=0 row=1 cnt=1 dst=2 q=0 next next", "dot has next twice"),
-    ("dot a=0 row=1 cnt=1 dst=2 q=0 argmax", "dot does not take 'argmax'; it takes a=, row=, cnt=, dst=, q=, next"),
+    (
+        "dot a=0 row=1 cnt=1 dst=2 q=0 argmax",
+        "dot does not take 'argmax'; it takes a=, row=, cnt=, dst=, q=, next, apart",
+    ),
     ("dot a=0 row=1 cnt=1 dst=2 q=0 next=1", "dot does not take 'next=1'"),
     ("load row cnt=1 addr=0", "load does not take 'row'"),
     ("load row=1 cnt=r0 addr=0", "cnt is a number, r1 .. r7, or both as in r1-1, not 'r0'"),
@@ -58,15 +71,15 @@ MISTAKES: tuple[tuple[str, str], ...] = (
     ("load row=1 cnt=0x addr=0", "not '0x'"),
     (f"load row=1 cnt={'9' * 5000} addr=0", "cnt is a number"),
     ("dot a=r1 row=1 cnt=1 dst=2 q=0", "a is a number such as 12 or 0x0c, not 'r1'"),
-    ("load row=1024 cnt=1 addr=0", "1024"),
-    ("load row=-1 cnt=1 addr=0", "-1"),
-    ("load row=0 cnt=512 addr=0", "512"),
-    ("load row=0 cnt=r1-513 addr=0", "-513"),
-    ("load row=0 cnt=1 addr=0x100000", "1048576"),
-    ("setq q=0 M=32767 sh=1", "32767"),
-    ("setq q=0 M=32768 sh=41", "41"),
-    ("setq q=0 M=32768 sh=1 Rm=32768", "32768"),
-    ("setq q=16 M=32768 sh=1", "16"),
+    ("load row=1024 cnt=1 addr=0", "row is in 0 .. 1023, got 1024"),
+    ("load row=-1 cnt=1 addr=0", "row is in 0 .. 1023, got -1"),
+    ("load row=0 cnt=512 addr=0", "count is in -512 .. 511, got 512"),
+    ("load row=0 cnt=r1-513 addr=0", "count is in -512 .. 511, got -513"),
+    ("load row=0 cnt=1 addr=0x100000", "address is in 0 .. 1048575, got 1048576"),
+    ("setq q=0 M=32767 sh=1", "m is in 32768 .. 65535, got 32767"),
+    ("setq q=0 M=32768 sh=41", "shift is in 1 .. 40, got 41"),
+    ("setq q=0 M=32768 sh=1 Rm=32768", "residual is in -32768 .. 32767, got 32768"),
+    ("setq q=16 M=32768 sh=1", "entry is in 0 .. 15, got 16"),
 )
 """A line that is no instruction, and what its error says behind the line's number."""
 
@@ -81,10 +94,10 @@ LISTED_WORDS: tuple[Words, ...] = (
 LISTED = (
     "no.   host  w0       w1       instruction",
     "  0  0x400  208407ff 00000180  load   row=257 cnt=r1-1 addr=0x0180",
-    "  1  0x402  00000000 00000000  illegal: ",
-    "  2  0x404  48840000 30000020  illegal: ",
-    "  3  0x406  10017fff 00000000  illegal: ",
+    "  1  0x402  00000000 00000000  illegal: no instruction has opcode 0",
+    "  2  0x404  48840000 30000020  illegal: SCORE does not use bits 0x00000000 of w0 and 0x00000020 of w1",
+    "  3  0x406  10017fff 00000000  illegal: SETQ's m is in 32768 .. 65535, got 32767",
     "  4  0x408  28000402 70000000  gather row=1 cnt=2 ra=3 kv=1",
     "  5  0x40a  04000000 00000000  halt",
 )
-"""Words, and how each line of their listing begins."""
+"""Words, and their listing."""

@@ -4,25 +4,24 @@ On the cycle model, which needs a walker for it.
 """
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import numpy as np
 import pytest
 
-from impl.chip import Chip, ChipError, ChipTimeout, MemoryWords, Profile, Result, Start
+from impl.chip import Chip
 from impl.chip_decoder import PagedChipDecoder
 from impl.chip_forms import Form, host_on
 from impl.chip_host import ChipHost, ChipStore
 from impl.chip_model.machine import ChipModel
-from impl.decoder import ContextTooLongError, IntegerDecoder
+from impl.decoder import IntegerDecoder
 from impl.host import Host, StepRecord
 from impl.kv_cache import KVCache
 from impl.memory_map import Gathering
 from impl.model_files import load
-from impl.page_table import BadArgument, OutOfPages, PageTableError
+from impl.page_table import PageTableError
 from impl.row_store import PagedStore, PlainStore
 from verify.host.recorder import host_image
-from verify.programs.recording_chip import RecordingChip
 
 WINDOWS = ((None, 4), (8, 4), (4, 2), (3, 1))
 MODEL = "random-1-16"
@@ -178,91 +177,9 @@ def some_operation(draw: random.Random, host: Host) -> Do:
     return lambda host: host.release(request)
 
 
-class FailsOnce:
-    """The chip of the cycle model, but for the run of one number, counted from 0."""
-
-    lanes, words = 16, ChipModel(16).words
-
-    def __init__(self, at: int) -> None:
-        self.inner, self.left = ChipModel(16), at
-
-    def run(self, starts: Sequence[Start], memory: MemoryWords, profile: Profile = Profile()) -> list[Result]:  # noqa: B008
-        self.left -= 1
-        if self.left == -1:
-            raise ChipTimeout("no end")
-        return self.inner.run(starts, memory, profile)
-
-
-@pytest.mark.parametrize("at", range(10))
-def test_a_chip_that_fails_within_a_chunk_or_a_padding_changes_nothing(at: int) -> None:
-    """HOST-REFUSE for what is no refusal: not a byte of the pool, no row, no page; the same call then succeeds."""
-    host, sound = chip_host(4, 8, chip=FailsOnce(at)), chip_host(4, 8)
-    operations: tuple[Do, ...] = (
-        lambda host: host.admit(0, PROMPT, 4, chunk=3),
-        *[lambda host: host.step(0)] * 3,
-        lambda host: host.fork(0, 1),
-        lambda host: host.fork(1, 2, padded=True),
-        lambda host: host.step(0),
-        lambda host: host.step(2),
-    )
-    failed = 0
-    for operation in operations:
-        before = host_image(host)
-        try:
-            operation(host)
-        except ChipError:
-            failed += 1
-            assert host_image(host) == before
-            operation(host)
-        operation(sound)
-        assert host_image(host) == host_image(sound)
-    assert failed == 1
-
-
-def test_what_is_refused_is_refused_before_the_chip_runs() -> None:
-    """Out of pages, a copy included, and a context beyond the longest, which comes first."""
-    chip = RecordingChip()
-    host = chip_host(2, 2, chip=chip)
-    for request, rows in ((0, 3), (1, 1)):
-        host.admit(request, PROMPT, chunk=rows)
-    host.step(0)
-    asked, before = len(chip.asked), host_image(host)
-    with pytest.raises(OutOfPages, match="pages needed to append 1 rows: 1, free: 0"):
-        host.step(1)
-    host.fork(0, 2)
-    with pytest.raises(OutOfPages, match="pages needed to append 2 rows: 2, free: 0"):
-        host.step(2)
-    host.release(2)
-    assert host_image(host) == before and len(chip.asked) == asked
-    long = chip_host(128, 2, chip=chip)
-    long.admit(0, [1] * 257, chunk=257)
-    asked, before = len(chip.asked), host_image(long)
-    with pytest.raises(ContextTooLongError, match="at most 255 rows, not 257"):
-        long.step(0)
-    assert host_image(long) == before and len(chip.asked) == asked
-
-
-@pytest.mark.parametrize("window", [None, 4])
-def test_sinks_are_refused_with_what_the_chip_lacks(window: int | None) -> None:
-    host = chip_host(4, 8, chip=RecordingChip())
-    with pytest.raises(BadArgument, match="the chip gathers one range of rows: it has no sinks, and 2 were asked for"):
-        host.admit(0, PROMPT, window, sinks=2)
-    assert host.requests() == ()
-
-
 def test_two_hosts_of_one_model_share_nothing() -> None:
     hosts = chip_host(4, 8), chip_host(4, 8)
     for host in hosts:
         host.admit(0, PROMPT)
     first = hosts[0].step(0)
     assert_same_step(first, hosts[1].step(0))
-
-
-def test_a_page_beyond_the_ring_lands_where_a_released_one_was() -> None:
-    """A pool of 3 pages, a ring of 4: after 40 rows every entry has been used ten times, and nothing has moved."""
-    host, plain = chip_host(1, 3), plain_host(1)
-    for each in (host, plain):
-        each.admit(0, [6], window=3)
-    for _ in range(40):
-        assert_same_step(host.step(0), plain.step(0))
-    assert host.store.used == 2
