@@ -17,7 +17,7 @@ class NotAdmitted(PageTableError):  # noqa: N818
 def peak_pages(
     rows: int,
     page_size: int,
-    window: int | None = None,
+    window: int | None,
     sinks: int = 0,
     margin: int = 0,
     prompt: int = 1,
@@ -48,7 +48,7 @@ def _telling_appends(rows: int, page_size: int, prompt: int, chunk: int) -> Iter
     chunks = prompt // chunk
     for index in range(max(0, chunks - page_size), chunks):
         yield index * chunk, (index + 1) * chunk
-    if prompt % chunk:
-        yield chunks * chunk, prompt
+    # Of no row where the chunks fill the prompt, which holds no page more.
+    yield chunks * chunk, prompt
     for before in range(max(prompt, rows - page_size), rows):
         yield before, before + 1

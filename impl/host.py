@@ -217,7 +217,7 @@ class Host:
             return
         rows = session.rows
         self._append(request, session, pads)
-        session.tokens[rows:rows] = pads
+        session.tokens = [*session.tokens[:rows], *pads, *session.tokens[rows:]]
         session.prompt = max(session.prompt, rows) + len(pads)
         self._trim(request, session)
 

@@ -87,7 +87,8 @@ class IntegerModel:
     @property
     def width(self) -> int:
         """Elements of a key or a value."""
-        return len(self.embedding[0])
+        width: int = self.embedding.shape[1]
+        return width
 
 
 def _object(**properties: Any) -> dict[str, Any]:

@@ -85,7 +85,8 @@ def _scales(model: FloatModel) -> Scales:
         y=_largest_result(model, values) / LIMIT,
     )
     for name, scale in asdict(scales).items():
-        if not (scale > 0 and math.isfinite(scale)):
+        # An infinite one, of the result alone, leaves the output a multiplier of 0.
+        if not scale > 0:
             raise ModelError(f"the scale of {name} is {scale:g}")
     return scales
 
@@ -98,8 +99,12 @@ def _largest_result(model: FloatModel, values: Tensor) -> float:
 
 
 def _applied(matrix: Tensor, vectors: Tensor) -> Tensor:
-    """matrix @ v for each row v of `vectors`."""
-    return np.array([[math.fsum(products) for products in (matrix * vector).tolist()] for vector in vectors])
+    """matrix @ v for each row v of `vectors`. Raises ModelError for sums beyond the largest number."""
+    try:
+        with np.errstate(over="raise"):
+            return np.array([[math.fsum(products) for products in (matrix * vector).tolist()] for vector in vectors])
+    except (FloatingPointError, OverflowError):
+        raise ModelError("the products of its tensors are beyond the largest number") from None
 
 
 def _largest(values: Tensor) -> float:

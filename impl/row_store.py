@@ -28,7 +28,7 @@ class RowStore(Protocol):
     def used(self) -> int:
         """Pages in use, a shared one once."""
 
-    def new(self, request: int, sinks: int = 0) -> None:
+    def new(self, request: int, sinks: int) -> None:
         """Start an empty request whose first `sinks` rows are never released."""
 
     def append(self, request: int, rows: Rows) -> None:
@@ -151,7 +151,7 @@ class PlainStore:
         """No page is ever in use."""
         return 0
 
-    def new(self, request: int, sinks: int = 0) -> None:
+    def new(self, request: int, sinks: int) -> None:
         """Start an empty request; no row is ever released, so sinks need nothing more."""
         self._rows[request] = []
 
@@ -162,7 +162,7 @@ class PlainStore:
     def gather(self, request: int, ranges: tuple[tuple[int, int], ...]) -> Context:
         """The rows of the ranges, in a fresh array."""
         listed = [row for lo, hi in ranges for row in self._rows[request][lo:hi]]
-        rows = np.array(listed, np.int8).reshape(-1, 2, self.width)
+        rows = np.array(listed, np.int8).reshape(len(listed), 2, self.width)
         return Context(rows[:, 0], rows[:, 1])
 
     def fork(self, source: int, request: int, at: int) -> None:

@@ -29,7 +29,8 @@ class FloatModel:
     @property
     def width(self) -> int:
         """Elements of a key or a value."""
-        return len(self.embedding[0])
+        width: int = self.embedding.shape[1]
+        return width
 
 
 def successor(token: int) -> int:
@@ -42,8 +43,7 @@ def structured(width: int) -> FloatModel:
     _check_width(width)
     identity = np.eye(width)
     unembedding = np.zeros((VOCABULARY, width))
-    for token in range(VOCABULARY):
-        unembedding[successor(token), token] = 1
+    unembedding[[successor(token) for token in range(VOCABULARY)], range(VOCABULARY)] = 1
     return FloatModel(
         name=f"structured-{width}",
         residual=False,

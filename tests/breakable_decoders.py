@@ -92,13 +92,13 @@ class BreakableFloats:
 
     def __init__(self, model: FloatModel, window: int | None, sinks: int) -> None:
         if sinks < 0 or (window is not None and sinks >= window):
-            raise ValueError("no window")
+            raise ValueError("window" if window is not None and window < 1 else "sinks")
         self.model, self.window, self.sinks = model, window, sinks
         self.cache: list[tuple[Floats, Floats]] = []
 
     def step(self, token: int) -> Floats:
         if not 0 <= token < len(self.model.embedding):
-            raise ValueError("no token")
+            raise ValueError("token")
         x = self.model.embedding[token]
         self.cache = [*self.kept(self.cache), self.row(x)]
         keys, values = (np.array(part) for part in zip(*self.cache, strict=True))

@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 from impl import tiny_lm
-from impl.float_reference import Generation
+from impl.float_reference import FloatDecoder, Generation
 from tests.breakable_decoders import BreakableFloats, BreakableRun, Floats, rules
-from verify.decode.float_checks import check_generation, check_short_window
+from verify.decode import float_checks
+from verify.decode.float_checks import check_generation, check_no_sinks_unless_given, check_short_window
 from verify.decode.suite import behaviour_parts, float_parts, integer_parts
 
 MODEL = tiny_lm.random(1, 16)
@@ -185,3 +186,9 @@ def test_what_raises_is_a_difference_and_no_crash() -> None:
     assert rules(float_parts(raising, raising)) == {"DEC-FLOAT", "DEC-FULL"}  # type: ignore[arg-type]
     assert rules(integer_parts(raising)) == {"DEC-INT", "DEC-ORDER"}  # type: ignore[arg-type]
     assert rules(behaviour_parts(raising, raising)) == {"DEC-ERROR", "DEC-RULE"}  # type: ignore[arg-type]
+
+
+def test_a_sink_that_nobody_asked_for_breaks_float(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert rules([check_no_sinks_unless_given(MODEL, (3, 14, 1, 5), 2)]) == set()
+    monkeypatch.setattr(float_checks, "FloatDecoder", lambda model, window, sinks=1: FloatDecoder(model, window, sinks))
+    assert rules([check_no_sinks_unless_given(MODEL, (3, 14, 1, 5), 2)]) == {"DEC-FLOAT"}

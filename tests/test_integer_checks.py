@@ -7,7 +7,8 @@ from impl.decoder import Context, IntegerDecoder, Step
 from impl.integer_model import Requantiser
 from impl.model_files import load
 from tests.breakable_decoders import Breakable, Wide, rules
-from verify.decode.integer_checks import check_integer_step
+from verify.decode import integer_checks
+from verify.decode.integer_checks import check_integer_step, check_refused_steps
 from verify.decode.suite import behaviour_parts, integer_parts
 
 
@@ -197,3 +198,11 @@ def test_one_difference_is_told_for_each_part_of_a_step() -> None:
     found = check_integer_step(model, 3, Context(empty, empty), OneOff)[0]
     assert [difference.rule for difference in found] == ["DEC-INT"] * 4
     assert [difference.oracle.split(": ")[1].split()[0] for difference in found] == ["token", "logits", "key", "value"]
+
+
+def test_a_check_that_lets_wrong_rows_reach_a_decoder_breaks_int(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The decoder behind it raises by itself, which hides that."""
+    model = load("random-1-16")
+    assert rules([check_refused_steps(model)]) == set()
+    monkeypatch.setattr(integer_checks, "check_step", lambda decoder, token, past: None)
+    assert rules([check_refused_steps(model)]) == {"DEC-INT"}

@@ -9,11 +9,14 @@ import pytest
 
 from impl import tiny_lm
 from impl.integer_model import IntegerModel, Requantiser
-from impl.quantise import exponentials, quantise
+from impl.quantise import ModelError, exponentials, quantise
 from tests.breakable_decoders import rules
+from verify.decode import model_checks
 from verify.decode.model_checks import (
     check_exp_table,
+    check_infinite_sums,
     check_multipliers,
+    check_narrow_models,
     check_quantised,
     check_random_model,
     check_structured_model,
@@ -126,3 +129,21 @@ STRUCTURED = tiny_lm.structured(16)
 )
 def test_another_structured_model_breaks_model(broken: tiny_lm.FloatModel) -> None:
     assert rules([check_structured_model(broken, 16)]) == {"DEC-MODEL"}
+
+
+def test_a_model_too_narrow_for_its_tokens_breaks_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert rules([check_narrow_models()]) == set()
+    monkeypatch.setattr(model_checks, "structured", lambda width: tiny_lm.structured(max(width, 16)))
+    assert rules([check_narrow_models()]) == {"DEC-MODEL"}
+
+
+def test_sums_beyond_the_largest_number_that_are_no_model_error_break_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    def as_the_sum_raises(model: tiny_lm.FloatModel) -> IntegerModel:
+        try:
+            return quantise(model)
+        except ModelError as error:
+            raise ValueError("-inf + inf in fsum") from error
+
+    assert rules([check_infinite_sums(MODEL)]) == set()
+    monkeypatch.setattr(model_checks, "quantise", as_the_sum_raises)
+    assert rules([check_infinite_sums(MODEL)]) == {"DEC-MODEL"}

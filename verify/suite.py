@@ -102,6 +102,20 @@ def host_stage(budget: int | None) -> StageResult:
     return run(budget)
 
 
+def decode_unit_stage(budget: int | None) -> StageResult:
+    """The form in which models are kept; see verify/decode/suite.py."""
+    from verify.decode.suite import unit_stage as run
+
+    return run(budget)
+
+
+def host_unit_stage(budget: int | None) -> StageResult:
+    """Admission and the stores of a host; see verify/host/suite.py."""
+    from verify.host.suite import unit_stage as run
+
+    return run(budget)
+
+
 def chip_stage(budget: int | None) -> StageResult:
     """The window, the host and the float reference with a chip as the decoder; see verify/chips/suite.py."""
     from verify.chips.suite import chip_stage as run
@@ -154,6 +168,8 @@ STAGES: dict[str, Stage] = {
     "random": random_stage,
     "decode": decode_stage,
     "host": host_stage,
+    "decode unit": decode_unit_stage,
+    "host unit": host_unit_stage,
     "chip": chip_stage,
     "programs": programs_stage,
     "source": source_stage,

@@ -6,12 +6,15 @@ from collections.abc import Iterator
 from mutants.generic.operator import Change, Operator, called
 
 IN_ANY_ORDER = ("min", "max", "isinstance", "range", "cast")
-"""What does the same, or nothing sensible, with its arguments swapped."""
+METHODS_IN_ANY_ORDER = frozenset({"minimum", "maximum", "swapaxes"})
+"""What does the same, or nothing sensible, with its arguments swapped; methods by their names."""
 
 
 def swapped(node: ast.AST) -> Iterator[Change]:
     """Two arguments next to each other, each in the place of the other."""
     if not isinstance(node, ast.Call) or called(node, *IN_ANY_ORDER):
+        return
+    if isinstance(node.func, ast.Attribute) and node.func.attr in METHODS_IN_ANY_ORDER:
         return
     for place in range(len(node.args) - 1):
         first, second = node.args[place : place + 2]
@@ -32,7 +35,7 @@ CALLS = (
     Operator(
         "arguments swapped",
         swapped,
-        (("f(a, b, c)", ("f(b, a, c)", "f(a, c, b)")), ("min(a, b)", ()), ("f(*a, b)", ())),
+        (("f(a, b, c)", ("f(b, a, c)", "f(a, c, b)")), ("min(a, b)", ()), ("np.maximum(a, b)", ()), ("f(*a, b)", ())),
     ),
     Operator("argument forgotten", dropped, (("f(a, b=c)", ("f(a)",)), ("f(**a)", ()))),
 )

@@ -41,7 +41,10 @@ def other_result(node: ast.AST) -> Iterator[Change]:
     if not isinstance(node, ast.Return) or node.value is None or isinstance(node.value, ast.Constant):
         return
     yield node.value, ast.Constant(None)
-    if isinstance(node.value, ast.Tuple) and len(node.value.elts) == 2:
+    if (
+        isinstance(node.value, ast.Tuple)
+        and len({ast.dump(part) for part in node.value.elts}) == len(node.value.elts) == 2
+    ):
         yield node.value, ast.Tuple(node.value.elts[::-1], ast.Load())
 
 
@@ -85,6 +88,7 @@ STATEMENTS = (
         (
             ("def f(): return a", ("def f(): return None",)),
             ("def f(): return a, b", ("def f(): return None", "def f(): return b, a")),
+            ("def f(): return a, a", ("def f(): return None",)),
         ),
     ),
     Operator(

@@ -80,23 +80,39 @@ def check_generation(
 
 
 def check_refused_floats(model: FloatModel, make: MakeFloat = FloatDecoder) -> Found:
-    """Windows, sinks and tokens out of range are ValueErrors and not logits (DEC-FLOAT)."""
+    """Windows, sinks and tokens out of range are ValueErrors that name what is wrong, and not logits (DEC-FLOAT)."""
     beyond = len(model.embedding)
-    cases: tuple[tuple[int | None, int, int], ...] = (
-        (0, 0, 0),
-        (3, 3, 0),
-        (3, -1, 0),
-        (None, -1, 0),
-        (3, 0, beyond),
-        (3, 0, -1),
+    cases: tuple[tuple[str, int | None, int, int], ...] = (
+        ("window", 0, 0, 0),
+        ("window", -1, 0, 0),
+        ("sinks", 3, 3, 0),
+        ("sinks", 3, -1, 0),
+        ("sinks", None, -1, 0),
+        ("token", 3, 0, beyond),
+        ("token", 3, 0, -1),
     )
     differences = []
-    for window, sinks, token in cases:
+    for wrong, window, sinks, token in cases:
         said = answered(run_float, make, model, [token], window, sinks)
-        if not (isinstance(said, Raised) and said.kind == ValueError.__name__):
+        if not (isinstance(said, Raised) and said.kind == ValueError.__name__ and said.message.startswith(wrong)):
             where = f"{model.name}, W={window}, S={sinks}, token {token}"
-            differences.append(Difference("DEC-FLOAT", f"{where}: ValueError", f"{said}"))
+            differences.append(Difference("DEC-FLOAT", f"{where}: ValueError of the {wrong}", f"{said}"))
     return differences, len(cases)
+
+
+def check_no_sinks_unless_given(model: FloatModel, tokens: Sequence[int], window: int) -> Found:
+    """Without the argument the window alone decides (DEC-FLOAT)."""
+    steps = answered(run_float, lambda model, window, _: FloatDecoder(model, window), model, tokens, window, 0)
+    differences: list[Difference] = []
+    for step in range(1, len(tokens) + 1):
+        expected = logits(tensors(model), tokens[:step], window)
+        said = steps if isinstance(steps, Raised) else steps[step - 1]
+        where = f"{model.name}, W={window}, no sinks given, tokens {list(tokens[:step])}"
+        differences += logit_differences("DEC-FLOAT", expected, said, FLOAT_TOLERANCE, where)
+    alone, none = (answered(generate, model, tokens[0], len(tokens), window, *given) for given in ((), (0,)))
+    if isinstance(alone, Raised) or isinstance(none, Raised) or not np.array_equal(alone.logits, none.logits):
+        differences.append(Difference("DEC-FLOAT", f"{model.name}, W={window}: as with 0 sinks", f"{alone}"))
+    return differences, 2 * len(tokens)
 
 
 def check_full_attention(model: FloatModel, tokens: Sequence[int], make: MakeFloat = FloatDecoder) -> Found:

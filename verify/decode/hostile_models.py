@@ -116,6 +116,26 @@ def with_residual_factor(model: FloatModel, factor: float) -> FloatModel:
     return replace(model, value=shrink * model.value)
 
 
+def of_exact_residual(factor: float) -> FloatModel:
+    """A float model whose residual counts exactly `factor` times as much as the sums it is added to.
+
+    Its first token is that much larger than the others, and the values keep the second token alone.
+    """
+    one = np.eye(16)
+    embedding = 127 * one
+    embedding[0, 0] *= factor
+    return FloatModel(
+        name=f"residual-{factor}",
+        residual=True,
+        embedding=embedding,
+        query=one / 2**24,
+        key=one,
+        value=np.outer(one[1], one[1]),
+        output=127 * one,
+        unembedding=one,
+    )
+
+
 def without_values(model: IntegerModel) -> IntegerModel:
     """The model with its attention knocked out: o is 0."""
     return replace(model, name=f"{model.name} without values", value=np.zeros_like(model.value))

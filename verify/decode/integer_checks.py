@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from impl.decoder import Context, ContextTooLongError, Decoder, IntegerDecoder, Step
+from impl.decoder import Context, ContextTooLongError, Decoder, IntegerDecoder, Step, check_step
 from impl.integer_model import IntegerModel
 from spec import decode as oracle
 from verify.decode.oracle import Found, parameters
@@ -72,10 +72,36 @@ def check_row_order(
 
 
 def check_refused_steps(model: IntegerModel, make: MakeInteger = IntegerDecoder) -> Found:
-    """One row too many, and arguments that are no token or no rows, are errors and not integers (DEC-INT)."""
-    vocabulary, width = model.embedding.shape
+    """One row too many, and arguments that are no token or no rows, are errors and not integers (DEC-INT).
+
+    A decoder raises them, and so does what every decoder asks first, whatever the arithmetic behind would make of them.
+    """
+
+    def made_step(token: int, past: Context) -> Step:
+        return make(model).step(token, past)
+
+    def asked_step(token: int, past: Context) -> None:
+        check_step(IntegerDecoder(model), token, past)
+
+    cases = refused_cases(*model.embedding.shape)
+    differences = []
+    for what, token, past, error in cases:
+        for how, step in (("", made_step), (", asked first", asked_step)):
+            # Not through `answered`: a class derived from the error is as good.
+            try:
+                shown = f"{step(token, past)}"
+            except error:
+                continue
+            except Exception as other:
+                shown = f"raised {type(other).__name__}: {other}"
+            differences.append(Difference("DEC-INT", f"{model.name}: {error.__name__} for {what}{how}", shown))
+    return differences, 2 * len(cases)
+
+
+def refused_cases(vocabulary: int, width: int) -> tuple[tuple[str, int, Context, type[Exception]], ...]:
+    """What a decoder of that vocabulary and width refuses: in words, the token, the rows, and the error."""
     none, full = (np.zeros((rows, width), np.int8) for rows in (0, oracle.LONGEST_CONTEXT))
-    cases: tuple[tuple[str, int, Context, type[Exception]], ...] = (
+    return (
         ("256 rows", 0, Context(full, full), ContextTooLongError),
         ("a token too large", vocabulary, Context(none, none), ValueError),
         ("a negative token", -1, Context(none, none), ValueError),
@@ -88,17 +114,6 @@ def check_refused_steps(model: IntegerModel, make: MakeInteger = IntegerDecoder)
         ("wide integers", 0, Context(full[:1].astype(np.int16), full[:1]), ValueError),
         ("wide integers as values", 0, Context(full[:1], full[:1].astype(np.int16)), ValueError),
     )
-    differences = []
-    for what, token, past, error in cases:
-        # Not through `answer`: a class derived from the error is as good.
-        try:
-            shown = f"{make(model).step(token, past)}"
-        except error:
-            continue
-        except Exception as other:
-            shown = f"raised {type(other).__name__}: {other}"
-        differences.append(Difference("DEC-INT", f"{model.name}: {error.__name__} for {what}", shown))
-    return differences, len(cases)
 
 
 def step_differences(rule: str, expected: oracle.Step | Step, said: Step | Raised, where: str) -> list[Difference]:

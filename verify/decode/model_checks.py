@@ -2,17 +2,20 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from impl.integer_model import IntegerModel, Requantiser
 from impl.quantise import ModelError, quantise, requantiser
-from impl.tiny_lm import VOCABULARY, FloatModel
+from impl.tiny_lm import VOCABULARY, FloatModel, random, structured
 from spec.decode import Parameters
 from spec.numerics import exp_table, multiplier
 from spec.scales import quantised
-from verify.decode.oracle import Found, tensors
+from verify.decode.oracle import Found, gathered, tensors
 from verify.refinement import Difference
 from verify.target import Raised, answered
 
@@ -21,6 +24,11 @@ PROJECTIONS = ("query", "key", "value", "output")
 
 LOGIT_SCALE_TOLERANCE = 1e-12
 """Relative; the worth of a logit is a float, and the order of the sums behind it is free."""
+
+Floats = NDArray[np.float64]
+
+NARROW = (0, 15)
+"""Widths below the least, 16, which is as many elements as there are tokens."""
 
 EXP_TABLE_FIGURES = {0: 255, 1: 247, 32: 94, 199: 1, 200: 0, 255: 0}
 """Entries of the table of exponentials by hand from docs/reference.md section 4: 255 exp(-i/32), rounded half up."""
@@ -46,8 +54,9 @@ def check_quantised(model: FloatModel, kept: IntegerModel | None = None) -> Foun
 def model_differences(expected: Parameters, said: IntegerModel, name: str) -> list[Difference]:
     """One difference for each field of the model that is not the definition's."""
     differences = []
-    if said.name != name:
-        differences.append(Difference("DEC-MODEL", f"the model is called {name}", said.name))
+    if (said.name, said.width) != (name, expected.embedding.shape[1]):
+        due = f"the model is called {name}, of width {expected.embedding.shape[1]}"
+        differences.append(Difference("DEC-MODEL", due, f"{said.name}, {said.width}"))
     for field in TENSORS:
         due, shown = getattr(expected, field), getattr(said, field)
         if shown.dtype != np.int8 or not np.array_equal(shown, due):
@@ -108,14 +117,47 @@ def check_structured_model(model: FloatModel, width: int) -> Found:
     return float_model_differences(model, f"structured-{width}", due, residual=False), 1
 
 
+def check_narrow_models() -> Found:
+    """A width that has no element for every token is a ValueError of the width (DEC-MODEL)."""
+    makes: tuple[Callable[[int], FloatModel], ...] = (structured, partial(random, 1))
+    differences = []
+    for width in NARROW:
+        for make in makes:
+            said = answered(make, width)
+            if not (isinstance(said, Raised) and said.kind == ValueError.__name__ and said.message.startswith("width")):
+                differences.append(Difference("DEC-MODEL", f"ValueError of the width {width}", f"{said}"))
+    return differences, len(NARROW) * len(makes)
+
+
+def check_infinite_sums(model: FloatModel) -> Found:
+    """A model of finite elements whose products, or only their sums, are beyond float64 has no integers (DEC-MODEL)."""
+    largest = math.sqrt(np.finfo(np.float64).max)
+    elements: tuple[Callable[[Floats], Floats], ...] = (
+        lambda tensor: np.full_like(tensor, 0.9 * largest),
+        lambda tensor: 2 * largest * np.sign(tensor),
+    )
+    with np.errstate(over="ignore", invalid="ignore"):
+        return gathered(
+            check_quantised(with_tensors(model, {name: large(getattr(model, name)) for name in pair}))
+            for pair in (("embedding", "query"), ("embedding", "key"), ("embedding", "value"), ("value", "output"))
+            for large in elements
+        )
+
+
+def with_tensors(model: FloatModel, tensors: Mapping[str, Any]) -> FloatModel:
+    """The model with these tensors instead of its own."""
+    return replace(model, **tensors)
+
+
 def float_model_differences(
-    model: FloatModel, name: str, due: Mapping[str, NDArray[np.float64]], residual: bool
+    model: FloatModel, name: str, due: Mapping[str, Floats], residual: bool
 ) -> list[Difference]:
     """What of a float model is not bit for bit what is due."""
     differences = []
-    if (model.name, model.residual) != (name, residual):
-        shown = f"{model.name}, residual {model.residual}"
-        differences.append(Difference("DEC-MODEL", f"{name}, residual {residual}", shown))
+    width = due["embedding"].shape[1]
+    if (model.name, model.residual, model.width) != (name, residual, width):
+        shown = f"{model.name}, residual {model.residual}, width {model.width}"
+        differences.append(Difference("DEC-MODEL", f"{name}, residual {residual}, width {width}", shown))
     for field, tensor in due.items():
         shown = getattr(model, field)
         if shown.dtype != np.float64 or not np.array_equal(shown, tensor):

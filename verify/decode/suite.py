@@ -18,19 +18,21 @@ from verify.decode.float_checks import (
     check_float_steps,
     check_full_attention,
     check_generation,
+    check_no_sinks_unless_given,
     check_refused_floats,
     check_short_window,
 )
+from verify.decode.form_checks import check_form, check_refused_forms, check_said_values
 from verify.decode.hostile_models import (
     PALETTES,
     TYPICAL,
     hostile,
     hostile_rows,
     loud,
+    of_exact_residual,
     ruled,
     ruler,
     tied,
-    with_residual_factor,
 )
 from verify.decode.integer_checks import (
     MakeInteger,
@@ -41,16 +43,18 @@ from verify.decode.integer_checks import (
 )
 from verify.decode.model_checks import (
     check_exp_table,
+    check_infinite_sums,
     check_multipliers,
+    check_narrow_models,
     check_quantised,
     check_random_model,
     check_structured_model,
 )
-from verify.decode.oracle import Found
+from verify.decode.oracle import Found, gathered
 from verify.decode.window_checks import check_refused_windows, check_window
 from verify.refinement import Difference
 from verify.stage import StageResult
-from verify.suite import said, spend
+from verify.suite import of_literals, said, spend
 from verify.target import answered
 
 Parts = Iterator[Found]
@@ -98,6 +102,14 @@ def decode_stage(budget: int | None) -> StageResult:
     return StageResult("fail" if broken else "pass", broken, None, steps)
 
 
+def unit_stage(budget: int | None) -> StageResult:
+    """The form in which models are kept, which takes a schema longer to look at than all of the other stage."""
+    model = load("random-1-16")
+    wide = check_form(load("structured-32"))
+    differences, steps = gathered((check_form(model), wide, check_refused_forms(model), check_said_values(model)))
+    return of_literals(differences, steps, budget)
+
+
 def window_parts() -> Parts:
     """The window rule on a small grid."""
     for window, sinks in WINDOWS:
@@ -115,6 +127,7 @@ def float_parts(make: MakeFloat = FloatDecoder, run: Generate = generate) -> Par
     for other in (model, tied(model)):
         yield check_generation(other, 5, 4, 2, 1, run)
     yield check_refused_floats(model, make)
+    yield check_no_sinks_unless_given(model, TOKENS, 2)
     yield check_full_attention(model, TOKENS, make)
     yield check_short_window(model, TOKENS, make)
 
@@ -146,13 +159,20 @@ def model_parts() -> Parts:
     model, structured = tiny_lm.random(1, 16), tiny_lm.structured(16)
     yield check_random_model(model, 1, 16)
     yield check_structured_model(structured, 16)
+    yield check_structured_model(tiny_lm.structured(24), 24)
+    yield check_narrow_models()
     yield check_multipliers(REALS)
     # The largest output of one is a largest sum and of the other a least one.
     for any_model in (model, replace(model, embedding=-model.embedding), structured):
         yield check_quantised(any_model)
     yield check_quantised(model, load(model.name))
-    yield check_quantised(with_residual_factor(model, 2**15))
+    yield check_quantised(tiny_lm.random(4, 24))
+    # Halves are rounded up, to the last factor that fits and to the first that does not.
+    for factor in (0.5, 1.25, 2**15 - 1.0, 2**15 - 0.5):
+        yield check_quantised(of_exact_residual(factor))
     yield check_quantised(tied(model))
+    yield check_quantised(replace(model, unembedding=np.inf * model.unembedding))
+    yield check_infinite_sums(model)
     for table in (exp_table(), exponentials()):
         yield check_exp_table(table)
 

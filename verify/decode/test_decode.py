@@ -20,6 +20,7 @@ from verify.decode.float_checks import (
     check_float_steps,
     check_full_attention,
     check_generation,
+    check_no_sinks_unless_given,
     check_refused_floats,
     check_short_window,
     run_float,
@@ -78,11 +79,9 @@ def test_a_float_step_is_its_recomputation_whatever_was_fed(
 
 
 def test_sinks_are_none_unless_given() -> None:
-    """DEC-FLOAT, DEC-INT: without the argument, the window alone decides."""
-    model = RANDOM[0]
-    assert np.array_equal(generate(model, 3, 12, 4).logits, generate(model, 3, 12, 4, 0).logits)
-    decoder, given_none = FloatDecoder(model, 2), FloatDecoder(model, 2, 0)
-    assert all(np.array_equal(decoder.step(token), given_none.step(token)) for token in range(8))
+    """DEC-FLOAT."""
+    found = (check_no_sinks_unless_given(RANDOM[0], range(8), window) for window in (2, 4))
+    assert gathered(found) == ([], 2 * 2 * 8)
 
 
 @pytest.mark.parametrize("model", FLOATS, ids=lambda model: model.name)

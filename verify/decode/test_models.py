@@ -1,7 +1,6 @@
 """The tiny models: their integers, how near those come to the floats, and the rule that the structured one obeys."""
 
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 import pytest
@@ -11,10 +10,13 @@ from impl.decoder import IntegerDecoder
 from impl.model_files import differences, exp_table, float_model, load, names
 from impl.quantise import exponentials, quantise
 from verify.decode.behaviour_checks import check_float_rule, check_knocked_out, check_logit_error, check_rule, measured
-from verify.decode.hostile_models import with_residual_factor
+from verify.decode.form_checks import check_form, check_refused_forms, check_said_values
+from verify.decode.hostile_models import of_exact_residual, with_residual_factor
 from verify.decode.model_checks import (
     check_exp_table,
+    check_infinite_sums,
     check_multipliers,
+    check_narrow_models,
     check_quantised,
     check_random_model,
     check_structured_model,
@@ -50,11 +52,19 @@ def test_the_float_models_are_those_of_the_reference(width: int) -> None:
     assert gathered([*found, check_structured_model(tiny_lm.structured(width), width)])[0] == []
 
 
-@pytest.mark.parametrize("width", [0, 15])
-def test_a_model_has_a_width_for_every_token(width: int) -> None:
-    for make in (tiny_lm.structured, partial(tiny_lm.random, 1)):
-        with pytest.raises(ValueError, match="width"):
-            make(width)
+def test_a_model_has_a_width_for_every_token() -> None:
+    assert check_narrow_models()[0] == []
+
+
+@pytest.mark.parametrize("name", names())
+def test_a_kept_model_is_its_form_in_json(name: str) -> None:
+    """DEC-MODEL."""
+    assert check_form(load(name))[0] == []
+
+
+def test_what_is_no_form_of_a_model_is_refused_with_its_place() -> None:
+    model = load("structured-32")
+    assert gathered([check_refused_forms(model), check_said_values(model)])[0] == []
 
 
 @pytest.mark.parametrize("width", WIDTHS)
@@ -79,6 +89,9 @@ def test_a_model_whose_numbers_do_not_fit_has_no_integers() -> None:
         assert check[0] == []
     for factor in (32767.4, 32767.6, 40_000):
         assert check_quantised(with_residual_factor(model, factor))[0] == []
+    for factor in (0.5, 1.5, 2.25, 32767.0, 32767.5):
+        assert check_quantised(of_exact_residual(factor))[0] == []
+    assert check_infinite_sums(model)[0] == []
     for tensor in ("embedding", "query", "key", "value", "output", "unembedding"):
         for bad in (0.0, np.nan, np.inf, -np.inf):
             spoilt = getattr(model, tensor) * 0.0 + bad

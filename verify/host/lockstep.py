@@ -5,9 +5,10 @@ pages and bytes. The plain host keeps every row for ever, so it is given only wh
 of rows or pages, and its integers must be the paged one's.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
 from functools import cache
+from typing import Any
 
 from impl.decoder import Decoder, IntegerDecoder
 from impl.host import Host, StepRecord
@@ -36,6 +37,12 @@ from verify.host.oracle import NOT_ADMITTED, Definition, Expected, Fed, HostStat
 from verify.host.recorder import Reach, RecordingDecoder, TokenNames, host_image, look
 from verify.refinement import Difference, check_in_place, check_state
 from verify.target import Raised, answered
+
+HOST_NAMES: Mapping[type[HostOperation], Mapping[str, str]] = {
+    Admit: {"expected": "expected_rows"},
+    ForkRequest: {"request": "source", "to": "request"},
+}
+"""What the host calls an argument that its operation calls otherwise."""
 
 NOT_OF_PLAIN = frozenset({Reason.ROWS_RELEASED.value, Reason.OUT_OF_PAGES.value, NOT_ADMITTED})
 """Refusals for want of rows or pages, which a host that keeps every row does not know."""
@@ -124,6 +131,8 @@ class HostLockstep:
         found = call_differences(fed, answer.calls, self.definition, self.names)
         if answer.refusal is None and answer.raised is None:
             found += fed_differences(fed, answer, operation)
+            if isinstance(operation, Advance) and answer.record is None:
+                found.append(Difference("HOST-TOKENS", f"{operation} gives a record", "none"))
         if answer.record is not None:
             found += record_differences(fed, answer)
             if paged:
@@ -176,15 +185,23 @@ def perform(host: Host, decoder: RecordingDecoder, operation: HostOperation) -> 
 
 def call(host: Host, operation: HostOperation) -> StepRecord | None:
     """The host's method for the operation."""
+    arguments = given(operation)
     match operation:
-        case Admit(request, prompt, width, sinks, margin, chunk, expected):
-            host.admit(request, prompt, width, sinks, margin, chunk, expected)
-        case Advance(request):
-            return host.step(request)
-        case ForkRequest(request, to, at, token, padded):
-            host.fork(request, to, at, token, padded)
-        case Rollback(request, rows, token):
-            host.rollback(request, rows, token)
-        case End(request):
-            host.release(request)
+        case Admit():
+            host.admit(**arguments)
+        case Advance():
+            return host.step(**arguments)
+        case ForkRequest():
+            host.fork(**arguments)
+        case Rollback():
+            host.rollback(**arguments)
+        case End():
+            host.release(**arguments)
     return None
+
+
+def given(operation: HostOperation) -> dict[str, Any]:
+    """The arguments by the host's names; what the operation has by default is left out, as it is the host's default too."""
+    names = HOST_NAMES.get(type(operation), {})
+    values = ((field, getattr(operation, field.name)) for field in fields(operation))
+    return {names.get(field.name, field.name): value for field, value in values if value != field.default}

@@ -3,12 +3,16 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from verify.decode.oracle import gathered
+from verify.host.admission_checks import check_long_growths, check_peak_defaults, check_peaks, few_growths
 from verify.host.lockstep import SHIPPED, HostLockstep, Parts
 from verify.host.operations import Admit, Advance, End, ForkRequest, HostOperation, Rollback
 from verify.host.poison import overwrite, read_next
+from verify.host.refusals import BEFORE, REFUSED
+from verify.host.store_checks import check_pads, check_pages, check_plain_pages, check_refused_pools, check_stores
 from verify.refinement import Difference
 from verify.stage import StageResult
-from verify.suite import said, spend
+from verify.suite import of_literals, said, spend
 
 PROMPT = (3, 14, 1, 5, 9, 2, 6, 11)
 """No two rows alike, so that no wrong row looks right."""
@@ -120,6 +124,67 @@ RUNS = (
         ),
         poisoned=True,
     ),
+    # Every refusal, where there are two reasons for it.
+    HostRun("random-1-16", 3, 2, (*BEFORE, *(operation for operation, _ in REFUSED))),
+    # Every cut of requests whose sinks end with a page and within one.
+    *(
+        HostRun(
+            "random-1-16",
+            48,
+            page_size,
+            (
+                Admit(0, (*PROMPT, 0, 15, 12, 4), 5, sinks, margin, chunk=12),
+                Advance(0),
+                *(ForkRequest(0, 1 + rows, rows) for rows in range(13)),
+                *advances(*range(3)),
+                *(Rollback(0, rows) for rows in (13, *range(12, -1, -1))),
+                Advance(0),
+            ),
+        )
+        for page_size, sinks, margin in ((2, 2, 0), (3, 1, 1))
+    ),
+    # A chunk that goes on within the sinks, and one that begins behind them; the window slides in both.
+    HostRun(
+        "random-1-16",
+        12,
+        2,
+        (
+            Admit(0, PROMPT, window=7, sinks=5, chunk=4),
+            Admit(1, PROMPT, window=5, sinks=3, chunk=4),
+            *advances(0, 1, rounds=4),
+        ),
+    ),
+    # Several pads, the pages that they let go, and none at the end of a page.
+    HostRun(
+        "random-1-16",
+        6,
+        4,
+        (
+            Admit(0, PROMPT[:5], window=3, chunk=5),
+            Advance(0),
+            ForkRequest(0, 1, padded=True),
+            ForkRequest(0, 2, padded=True),
+            *advances(0, 1, 2),
+        ),
+        pad=13,
+    ),
+    # Who declares no length and holds nothing leaves the whole pool; a margin and sinks, which are not one another.
+    HostRun(
+        "random-1-16",
+        6,
+        2,
+        (
+            Admit(0, PROMPT),
+            Admit(1, PROMPT[:1], expected=12),
+            End(1),
+            Advance(0),
+            ForkRequest(0, 1, 0),
+            Admit(2, PROMPT[:1], expected=10),
+            End(2),
+            Admit(2, PROMPT[:1], 6, 3, 1, expected=30),
+            Admit(3, PROMPT[:1], 4, 1, 3, expected=30),
+        ),
+    ),
 )
 
 
@@ -146,6 +211,23 @@ def host_differences(parts: Parts = SHIPPED) -> tuple[list[Difference], int]:
             found += differences
         steps += applied
     return found, steps
+
+
+def unit_stage(budget: int | None) -> StageResult:
+    """The counts of admission, and what the runs leave to a store."""
+    differences, steps = gathered(
+        (
+            check_peaks(few_growths()),
+            check_peak_defaults(),
+            check_long_growths(),
+            check_stores(),
+            check_pages(),
+            check_plain_pages(),
+            check_refused_pools(),
+            check_pads(),
+        )
+    )
+    return of_literals(differences, steps, budget)
 
 
 def host_stage(budget: int | None) -> StageResult:

@@ -7,13 +7,16 @@ from impl.host import Host
 from impl.model_files import load
 from impl.row_store import PlainStore
 from verify.bounds import Profile
+from verify.decode.oracle import gathered
 from verify.findings import broken_rules
 from verify.host.case import HostCase, integers
 from verify.host.lockstep import call, paged_store
 from verify.host.machine import search_hosts_at_random
-from verify.host.operations import Admit, Advance, End, ForkRequest, HostOperation, Rollback
+from verify.host.operations import Admit, Advance, End, ForkRequest, HostOperation
 from verify.host.recorder import host_image
+from verify.host.refusals import BEFORE, REFUSED
 from verify.host.situations import HOST_SITUATIONS
+from verify.host.store_checks import check_pads, check_pages, check_plain_pages, check_refused_pools, check_stores
 from verify.show import FailureReport, failure_text
 from verify.summary import Summary
 
@@ -80,32 +83,8 @@ def test_a_refused_step_leaves_every_other_request_undisturbed_and_can_be_tried_
 
 def test_refusals_are_looked_for_in_order() -> None:
     case = HostCase(3, 2)
-    case.do(Admit(0, PROMPT, window=2, chunk=4), Advance(0), Advance(0))
-    for operation, reason in (
-        (Advance(9), "UnknownRequest"),
-        (End(9), "UnknownRequest"),
-        (Rollback(9, -1, token=99), "UnknownRequest"),
-        (ForkRequest(9, 0, at=-1), "UnknownRequest"),
-        (ForkRequest(0, 0, at=-1), "DuplicateRequest"),
-        (Admit(0, ()), "DuplicateRequest"),
-        (Admit(1, ()), "BadArgument"),
-        (Admit(1, (16,), expected=99), "BadArgument"),
-        (Admit(1, (-1,)), "BadArgument"),
-        (Admit(1, (1,), window=0), "BadArgument"),
-        (Admit(1, (1,), window=2, sinks=2), "BadArgument"),
-        (Admit(1, (1,), sinks=-1), "BadArgument"),
-        (Admit(1, (1,), margin=-1), "BadArgument"),
-        (Admit(1, (1,), chunk=0), "BadArgument"),
-        (Admit(1, (1, 2), expected=1), "BadArgument"),
-        (Admit(1, (1,), expected=99), "NotAdmitted"),
-        (ForkRequest(0, 1, at=9), "BadArgument"),
-        (ForkRequest(0, 1, at=5, token=16), "BadArgument"),
-        (ForkRequest(0, 1, at=8, padded=True), "BadArgument"),
-        (ForkRequest(0, 1, at=5), "RowsReleased"),
-        (Rollback(0, 9), "BadArgument"),
-        (Rollback(0, 5, token=-1), "BadArgument"),
-        (Rollback(0, 5), "RowsReleased"),
-    ):
+    case.do(*BEFORE)
+    for operation, reason in REFUSED:
         case.refuse(operation, reason)
 
 
@@ -173,8 +152,14 @@ def test_a_context_beyond_the_decoders_longest_is_an_error_that_changes_nothing(
 
 
 def test_a_pad_token_is_of_the_vocabulary() -> None:
+    assert check_pads()[0] == []
     with pytest.raises(ValueError, match=r"^pad token 16 is not in 0 \.\. 15$"):
         Host(IntegerDecoder(load("random-1-16")), PlainStore(8, 2), pad_token=16)
+
+
+def test_a_store_gives_back_what_it_was_given() -> None:
+    """Whatever becomes of the arrays; and plain lists have no pages."""
+    assert gathered([check_stores(), check_pages(), check_plain_pages(), check_refused_pools()])[0] == []
 
 
 def test_a_request_keeps_no_margin_unless_it_asks_for_one() -> None:
