@@ -42,8 +42,7 @@ class KVCache:
     def append_row(self, request: int, row: npt.NDArray[Any]) -> None:
         """Append one row of shape (layers, 2, width). Raises ValueError, UnknownRequest and OutOfPages."""
         table, pool = self.table, self.pool
-        # Arrays of one built-in type share its dtype object, so the comparison is rarely needed.
-        if row.shape != self._row_shape or (row.dtype is not pool.dtype and row.dtype != pool.dtype):
+        if row.shape != self._row_shape or row.dtype != pool.dtype:
             raise ValueError(f"a row is {self._row_shape} of {pool.dtype}, not {row.shape} of {row.dtype}")
         copy = table.append(request)
         if copy is not None:
@@ -59,10 +58,10 @@ class KVCache:
         """
         table, pool = self.table, self.pool
         shape = rows.shape
-        k = shape[2] if len(shape) == 4 else 0
-        if shape != (pool.layers, 2, k, pool.width) or rows.dtype != pool.dtype:
+        if shape[:2] + shape[3:] != self._row_shape or rows.dtype != pool.dtype:
             wanted = f"({pool.layers}, 2, k, {pool.width}) of {pool.dtype}"
             raise ValueError(f"rows are {wanted}, not {shape} of {rows.dtype}")
+        k = shape[2]
         copy = table.append(request, k)
         if copy is not None:
             pool.copy_page(copy.source, copy.destination)

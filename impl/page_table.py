@@ -221,13 +221,13 @@ class PageTable:
             raise BadArgument(f"rows {lo} .. {hi} are not in 0 .. {table.length}")
         if lo == hi:
             return array("q"), 0
+        index, offset = lo // self.page_size, lo % self.page_size
         if table.dropped:
             gone, held = self._released(table)
             if lo < held and gone < hi:
                 raise RowsReleased(f"rows {gone} .. {held - 1} are released")
-        index, offset = lo // self.page_size, lo % self.page_size
-        if index >= table.sink_pages:
-            index -= table.dropped
+            if lo >= held:
+                index -= table.dropped
         return table.pages[index : index + self._pages_for(offset + hi - lo)], offset
 
     def slots(self, request: int, lo: int, hi: int) -> npt.NDArray[np.int64]:

@@ -56,7 +56,7 @@ class Pool:
             raise ValueError(f"rows hold plain numbers, not {self.dtype}")
         self._chunk = np.dtype((np.void, page_size * width * self.dtype.itemsize))
         # Chunk ids by (plane, page): looking them up is cheaper than computing them on every gather.
-        ids = np.arange(layers * pages * 2, dtype=np.int64).reshape(layers, pages, 2)
+        ids = np.arange(layers * pages * 2).reshape(layers, pages, 2)
         self._chunk_ids = np.ascontiguousarray(ids.transpose(0, 2, 1)).reshape(layers * 2, pages)
         # numpy aligns to 16 bytes, and a page that begins within a cache line touches one more than it fills: gathers of
         # shuffled pages would take a twentieth longer at 16 rows a page and a quarter longer at 1.
@@ -72,13 +72,13 @@ class Pool:
     def write(self, pages: "array[int]", offset: int, rows: npt.NDArray[Any]) -> None:
         """Write rows (layers, 2, k, width) into consecutive slots of `pages`, from `offset` in the first one on."""
         page_size, count = self.page_size, rows.shape[2]
-        head = min(count, page_size - offset) if offset else 0
+        head = min(count, -offset % page_size)
         whole, tail = divmod(count - head, page_size)
         if head:
             self.kv[:, pages[0], :, offset : offset + head] = rows[:, :, :head]
         if whole:
             ids = np.frombuffer(pages, np.int64, whole, pages.itemsize if head else 0)
-            elements = np.ascontiguousarray(rows).reshape(self.layers * 2, -1)
+            elements = np.ascontiguousarray(rows).reshape(self.layers * 2, count * self.width)
             chunks = elements[:, head * self.width : (count - tail) * self.width].view(self._chunk)
             # Plane by plane and by index: all at once, or iterating over an array, costs a microsecond more.
             for plane, target in enumerate(self._planes):
@@ -92,10 +92,11 @@ class Pool:
             return self.kv[:, pages[0], :, offset : offset + count].copy()
         if self.page_size == 1:
             # The key and the value of a row lie side by side: one memory copy for both, and the axes are swapped after.
-            return self.kv.take(pages, 1).reshape(self.layers, count, 2, self.width).swapaxes(1, 2)
+            return self.kv.take(pages, 1).reshape(self.layers, count, 2, self.width).transpose(0, 2, 1, 3)
         chunks = self._elements.take(self._chunk_ids.take(pages, 1), 0)
-        rows = chunks.reshape(self.layers, 2, -1, self.width)
-        return rows if count == len(pages) * self.page_size else rows[:, :, offset : offset + count]
+        held = len(pages) * self.page_size
+        rows = chunks.reshape(self.layers, 2, held, self.width)
+        return rows if count == held else rows[:, :, offset : offset + count]
 
     def copy_page(self, source: int, destination: int) -> None:
         """Copy the whole page, K and V of every layer."""
@@ -117,7 +118,7 @@ class Pool:
     def _bind(self, chunks: npt.NDArray[Any]) -> None:
         """Keep the memory, chunk after chunk as it lies, and its views."""
         self._chunks = chunks
-        self._elements = chunks.view(self.dtype).reshape(len(chunks), -1)
+        self._elements = chunks.view(self.dtype).reshape(len(chunks), self.page_size * self.width)
         self.kv = self._elements.reshape(self.layers, self.pages, 2, self.page_size, self.width)
         self.slots = self.kv.transpose(1, 3, 0, 2, 4)
         planes = chunks.reshape(self.layers, self.pages, 2)

@@ -94,8 +94,8 @@ class PrefixCache:
         if needed > available:
             raise OutOfPages(f"pages needed to admit {len(tokens)} tokens: {needed}, available: {available}")
         # Held before others are taken: an idle one would otherwise be handed out as one of those.
-        tables, taken = self._held(hit), self.shared.take(needed)
-        self._grow(tables, taken)
+        tables, taken = self._held(hit.tables), self.shared.take(needed)
+        self._grow(tables, taken, missing)
         rows = served * self.page_size
         self.requests[request] = CachedRequest(list(tokens), rows, tables, hit.held_from, hit.prefixes)
         return rows
@@ -120,7 +120,7 @@ class PrefixCache:
             )
         for table in copied:
             self._copy_last_page(table)
-        self._grow(entry.tables, self.shared.take(missing * len(self.groups)))
+        self._grow(entry.tables, self.shared.take(missing * len(self.groups)), missing)
         entry.tokens.extend(tokens)
 
     def commit(self, request: int, rows: npt.NDArray[Any]) -> None:
@@ -150,9 +150,7 @@ class PrefixCache:
         if not 0 <= at <= entry.written:
             raise BadArgument(f"position {at} is not in 0 .. {entry.written}")
         held_from = self._cut(entry, at)
-        tables = [table[: self._pages_for(at)] for table in entry.tables]
-        for table in tables:
-            self.shared.hold(table)
+        tables = self._held([table[: self._pages_for(at)] for table in entry.tables])
         prefixes = entry.prefixes[: at // self.page_size]
         self.requests[request] = CachedRequest(entry.tokens[:at], at, tables, held_from, prefixes)
 
@@ -242,24 +240,26 @@ class PrefixCache:
         every_group = range(len(self.groups))
         served = 0
         prefixes: list[Prefix] = []
-        found: list[list[int]] = [[] for _ in every_group]
+        found = [[NO_PAGE] * most for _ in every_group]
         run_from = [0 for _ in every_group]  # the first logical page from which on every page was found
         for logical in range(most):
             parent = prefixes[-1] if prefixes else None
             prefixes.append(self.shared.index.extended(parent, tuple(tokens[logical * size : (logical + 1) * size])))
             for group in every_group:
                 page = self.shared.index.first(group, prefixes[-1])
-                found[group].append(NO_PAGE if page is None else page)
                 if page is None:
                     run_from[group] = logical + 1
+                else:
+                    found[group][logical] = page
             if any(run_from[g] > logical and self.groups[g].always_reads(logical * size) for g in every_group):
                 break
             if all(run_from[g] <= self._held_from(g, (logical + 1) * size) for g in every_group):
                 served = logical + 1
         held_from = [self._held_from(group, served * size) for group in every_group]
         tables = [pages[:served] for pages in found]
-        for table, sinks, held in zip(tables, self._sink_pages, held_from, strict=True):
-            table[sinks:held] = [NO_PAGE] * len(table[sinks:held])
+        for group, table in enumerate(tables):
+            between = slice(self._sink_pages[group], held_from[group])
+            table[between] = [NO_PAGE] * len(table[between])
         return Hit(prefixes[:served], tables, held_from)
 
     def _cut(self, entry: CachedRequest, length: int) -> list[int]:
@@ -269,19 +269,18 @@ class PrefixCache:
             if gone < length < held or max(gone, reads.first_read(length)) < min(length, held):
                 raise RowsReleased(f"rows {gone} .. {held - 1} of group {group} are released")
         return [
-            first if length > sinks * self.page_size else sinks
-            for first, sinks in zip(entry.held_from, self._sink_pages, strict=True)
+            entry.held_from[group] if length > sinks * self.page_size else sinks
+            for group, sinks in enumerate(self._sink_pages)
         ]
 
-    def _held(self, hit: Hit) -> list[list[int]]:
-        """The tables of the hit, their pages counted for one more owner."""
-        for table in hit.tables:
+    def _held(self, tables: list[list[int]]) -> list[list[int]]:
+        """The tables, their pages counted for one more owner."""
+        for table in tables:
             self.shared.hold(table)
-        return hit.tables
+        return tables
 
-    def _grow(self, tables: list[list[int]], taken: list[int]) -> None:
-        """Give the pages taken to the tables, the same number to each."""
-        each = len(taken) // len(tables)
+    def _grow(self, tables: list[list[int]], taken: list[int], each: int) -> None:
+        """Give the pages taken to the tables, `each` to each."""
         for group, table in enumerate(tables):
             table.extend(taken[group * each : (group + 1) * each])
 
@@ -295,8 +294,8 @@ class PrefixCache:
     def _write(self, entry: CachedRequest, rows: npt.NDArray[Any]) -> None:
         """Write rows into the slots behind the written ones, in every group."""
         first = entry.written // self.page_size
-        for table, of_group in zip(entry.tables, rows, strict=True):
-            self.pool.write(array("q", table[first:]), entry.written - first * self.page_size, of_group)
+        for group, table in enumerate(entry.tables):
+            self.pool.write(array("q", table[first:]), entry.written - first * self.page_size, rows[group])
 
     def _publish(self, entry: CachedRequest, rows: int) -> None:
         """Publish the pages that the first `rows` rows fill and that the request has neither published nor been served."""
@@ -312,8 +311,7 @@ class PrefixCache:
         """Let go of the pages that no further step reads."""
         for group, table in enumerate(entry.tables):
             held_from = self._held_from(group, entry.written)
-            gone = table[entry.held_from[group] : held_from]
-            if gone:
-                self.shared.let_go(gone)
-                table[entry.held_from[group] : held_from] = [NO_PAGE] * len(gone)
-                entry.held_from[group] = held_from
+            gone = slice(entry.held_from[group], held_from)
+            self.shared.let_go(table[gone])
+            table[gone] = [NO_PAGE] * len(table[gone])
+            entry.held_from[group] = held_from

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 def chained_hash(parent: "Prefix | None", tokens: tuple[int, ...]) -> int:
     """The hash of a prefix from that of the prefix one page shorter and the tokens of its last page."""
-    return hash((None if parent is None else hash(parent), tokens))
+    return hash((parent, tokens))
 
 
 class Prefix:
@@ -67,14 +67,14 @@ class PrefixIndex:
     def __init__(self, groups: int) -> None:
         self.groups = groups
         self._entries: dict[Prefix, Entry] = {}
-        self._published: dict[int, tuple[int, Entry]] = {}
+        self._published: dict[int, tuple[int, Prefix]] = {}
 
     def __contains__(self, page: int) -> bool:
         """Whether the page is published."""
         return page in self._published
 
     def __iter__(self) -> Iterator[tuple[int, int, Prefix]]:
-        """Every page that a look-up can come upon, its group and its prefix."""
+        """Every page that a look-up can come upon, its group and its prefix; copies in the order of their publication."""
         for entry in self._entries.values():
             for group, copies in enumerate(entry.copies):
                 for page in copies:
@@ -102,23 +102,20 @@ class PrefixIndex:
         if entry is None:
             entry = self._entries[prefix] = Entry(prefix, tuple({} for _ in range(self.groups)))
         entry.copies[group][page] = None  # beside the copies that are there: when one is reused, another still serves
-        self._published[page] = group, entry
+        self._published[page] = group, entry.prefix
 
     def forget(self, page: int) -> None:
-        """Have look-ups find the page no more; nothing happens when it is not published."""
-        if page not in self._published:
-            return
-        group, entry = self._published.pop(page)
+        """Have look-ups find the page, which is published, no more."""
+        group, prefix = self._published.pop(page)
+        entry = self._entries[prefix]
         del entry.copies[group][page]
         if not any(entry.copies):
-            del self._entries[entry.prefix]
+            del self._entries[prefix]
 
     def clone(self) -> "PrefixIndex":
         """An independent copy; prefixes never change and are shared."""
         other = PrefixIndex(self.groups)
+        other._published = self._published.copy()
         for prefix, entry in self._entries.items():
-            copied = other._entries[prefix] = Entry(entry.prefix, tuple(copies.copy() for copies in entry.copies))
-            for group, copies in enumerate(copied.copies):
-                for page in copies:
-                    other._published[page] = group, copied
+            other._entries[prefix] = Entry(prefix, tuple(copies.copy() for copies in entry.copies))
         return other

@@ -46,8 +46,8 @@ PREFIX_MUTANTS = (
         family=PREFIX_CACHE,
         module=CACHE,
         function="PrefixCache.admit",
-        before="tables, taken = self._held(hit), self.shared.take(needed)",
-        after="taken, tables = self.shared.take(needed), self._held(hit)",
+        before="tables, taken = self._held(hit.tables), self.shared.take(needed)",
+        after="taken, tables = self.shared.take(needed), self._held(hit.tables)",
         expected=any_of("PT-SHARE"),
     ),
     Mutant(

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from impl.kv_cache import KVCache
-from impl.page_table import PageTable
+from impl.page_table import NO_PAGE, PageTable
 from impl.pool import Pool
 from verify.refinement import Difference
 from verify.target import Raised, answered
@@ -138,7 +138,8 @@ def check_rows(make: type[KVCache], page_size: int) -> Found:
 
 
 def check_sizes(cache: type[KVCache], table: type[PageTable]) -> Found:
-    """Sizes below 1, and rows that are no numbers, make no cache; what is not said is 1, and int8 (PT-TOTAL)."""
+    """Sizes below 1, and rows that are no numbers, make no cache; what is not said is 1, and int8; no page has an id below 0
+    (PT-TOTAL)."""
     made: list[tuple[object, Callable[[], object]]] = []
     for place in range(4):
         sizes = [1, 1, 1, 1]
@@ -149,6 +150,7 @@ def check_sizes(cache: type[KVCache], table: type[PageTable]) -> Found:
     made.append(((1, 1), lambda: (table(1, 1).pages, table(1, 1).page_size)))
     made.append(((1, 1, np.dtype(np.int8)), lambda: _sizes(cache(4, 2))))
     made.append(((3, 0, 0), lambda: _of_defaults(cache(4, 2))))
+    made.append((True, lambda: NO_PAGE < 0))
     return [different for due, make in made for different in _differing("PT-TOTAL", due, make)], len(made)
 
 

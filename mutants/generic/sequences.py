@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from mutants.generic.operator import Change, Operator, called, number, plus
 
 FULL = ast.Slice()
+UNUSED = "_"
+"""The name of what a loop does not look at."""
 
 
 def other_end(node: ast.AST) -> Iterator[Change]:
@@ -29,10 +31,12 @@ def other_end(node: ast.AST) -> Iterator[Change]:
 
 
 def other_order(node: ast.AST) -> Iterator[Change]:
-    """The other way round, where the order can be turned; and an order forgotten."""
+    """The other way round, where the order can be turned and what is walked is looked at; and an order forgotten."""
     if isinstance(node, ast.For | ast.ListComp):
-        walked = node.iter if isinstance(node, ast.For) else node.generators[0].iter
-        if isinstance(walked, ast.Name | ast.Attribute | ast.Subscript) or called(walked, "range"):
+        loop = node if isinstance(node, ast.For) else node.generators[0]
+        walked, looked_at = loop.iter, not (isinstance(loop.target, ast.Name) and loop.target.id == UNUSED)
+        turns = isinstance(walked, ast.Name | ast.Attribute | ast.Subscript) or called(walked, "range")
+        if looked_at and turns:
             yield walked, ast.Call(ast.Name("reversed"), [walked], [])
     call = called(node, "reversed", "sorted")
     if call is not None and len(call.args) == 1:
@@ -104,6 +108,7 @@ SEQUENCES = (
         (
             ("for a in b: c()", ("for a in reversed(b): c()",)),
             ("for a in zip(b, c): d()", ()),
+            ("for _ in range(a): b()", ()),
             ("reversed(a)", ("a",)),
             ("sorted(a, key=b)", ("a",)),
         ),

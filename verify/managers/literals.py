@@ -5,9 +5,10 @@ computations can. Tokens are digits, and the row of a token spells the prefix up
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
-from impl.page_groups import Full, PageGroup, Window
+from impl.page_groups import Chunk, Full, PageGroup, Window
 from impl.page_table import NO_PAGE
 from verify.managers.prefix_case import A, B, C, D, PrefixCase
 from verify.refinement import Difference
@@ -62,6 +63,13 @@ class Bench:
     def rows(self, request: int, *rows: int) -> None:
         """The request reads these rows in group 0, from the first on."""
         self.expect("PT-ROWS", f"rows of {request}", list(rows), answered(self.case.rows, request, 0, len(rows)))
+
+    def gone(self, request: int, row: int) -> None:
+        """The row of group 0 can be read no more."""
+        said = answered(self.case.rows, request, row, row + 1)
+        self.expect(
+            "PT-HOLE", f"row {row} of {request}", "RowsReleased", said.kind if isinstance(said, Raised) else said
+        )
 
     def expect(self, rule: str, what: str, expected: object, shown: object) -> None:
         """Break the rule unless what is shown is what is expected; after a first difference nothing more is said."""
@@ -156,12 +164,92 @@ def groups_of_one_pool() -> Bench:
     return bench
 
 
+def copies_in_two_groups() -> Bench:
+    """Pages of 2, two groups cut back inside published pages: an append copies group by group, and so they turn idle."""
+    bench = Bench(8, 2, Full(), Window(4))
+    bench.admit(A, "1234", 0)
+    bench.do(bench.case.cache.truncate, A, 3)
+    bench.do(bench.case.append, A, "9")
+    bench.table(A, 0, 4)
+    bench.table(A, 2, 5, group=1)
+    bench.idle(1, 3)
+    bench.rows(A, 1, 12, 123, 1239)
+    return bench
+
+
+def sink_that_one_group_lost() -> Bench:
+    """Pages of 1, W = 2 with a sink beside a full group: the sink's page is reused, and the prefix serves nobody."""
+    bench = Bench(7, 1, Window(2, sinks=1), Full())
+    bench.admit(A, "123", 0)
+    bench.do(bench.case.release, A)
+    bench.idle(2, 1, 0, 5, 4, 3)
+    bench.reserve(B, "99", 0)
+    bench.do(bench.case.release, B)
+    bench.idle(5, 4, 3)
+    bench.reserve(C, "123", 0)
+    return bench
+
+
+def page_that_no_step_reads() -> Bench:
+    """Pages of 2, W = 4 with 1 and with 2 sinks: a page between the sinks and the window is reused, and the prefix serves."""
+    for sinks in (1, 2):
+        bench = Bench(4, 2, Window(4, sinks))
+        bench.admit(A, "12345678", 0)
+        bench.table(A, 0, NO_PAGE, NO_PAGE, 3)
+        bench.idle(2, 1)
+        bench.reserve(B, "999", 0)
+        bench.do(bench.case.release, B)
+        bench.do(bench.case.release, A)
+        bench.published("12", "12345678")
+        bench.reserve(C, "123456789", 8)
+        bench.table(C, 0, NO_PAGE, NO_PAGE, 3, 2)
+        if bench.differences:
+            break
+    return bench
+
+
+def cut_to_the_sinks() -> Bench:
+    """Pages of 2, W = 4 with a sink: cut back to the sink's page, a request goes on from there with nothing gone, and can be cut
+    back to what it reserves."""
+    bench = Bench(8, 2, Window(4, sinks=1))
+    bench.admit(A, "12345678", 0)
+    bench.table(A, 0, NO_PAGE, NO_PAGE, 3)
+    bench.do(bench.case.cache.truncate, A, 2)
+    bench.do(bench.case.cache.append, A, [9, 8])
+    bench.do(bench.case.cache.truncate, A, 3)
+    bench.do(bench.case.commit, A)
+    bench.rows(A, 1, 12, 129)
+    bench.do(bench.case.append, A, "3456")
+    bench.table(A, 0, NO_PAGE, 5, 6)
+    bench.expect("PT-PAGES", "available pages", 5, bench.case.available)
+    return bench
+
+
+def cut_that_cuts_nothing_off(window: PageGroup, tokens: str) -> Bench:
+    """Pages of 1: no row comes back, to the request or to a fork of it, by a cut to all of its rows."""
+    bench = Bench(4, 1, window)
+    bench.admit(A, tokens, 0)
+    bench.do(bench.case.cache.truncate, A, len(tokens))
+    bench.do(bench.case.cache.fork, A, B, len(tokens))
+    for request in (A, B):
+        bench.gone(request, len(tokens) - 1)
+    return bench
+
+
 TABLES: tuple[Callable[[], Bench], ...] = (
     life_of_a_prefix,
     reserved_rows,
     order_of_reuse,
     pages_that_are_served_and_idle,
     groups_of_one_pool,
+    copies_in_two_groups,
+    sink_that_one_group_lost,
+    page_that_no_step_reads,
+    cut_to_the_sinks,
+    partial(cut_that_cuts_nothing_off, Window(1), "1"),
+    partial(cut_that_cuts_nothing_off, Window(2, sinks=1), "12"),
+    partial(cut_that_cuts_nothing_off, Chunk(1), "1"),
+    partial(cut_that_cuts_nothing_off, Chunk(2), "12"),
 )
 
 

@@ -28,8 +28,8 @@ def spelled(tokens: Sequence[int], groups: int = 1) -> npt.NDArray[np.int64]:
 class PrefixCase:
     """A cache whose requests are written in digits."""
 
-    def __init__(self, pages: int, page_size: int, *groups: PageGroup) -> None:
-        self.cache = PrefixCache(pages, page_size, groups or (Full(),), LAYERS, 1, np.int64)
+    def __init__(self, pages: int, page_size: int, *groups: PageGroup, make: type[PrefixCache] = PrefixCache) -> None:
+        self.cache = make(pages, page_size, groups or (Full(),), LAYERS, 1, np.int64)
 
     def reserve(self, request: int, tokens: str) -> int:
         """Admit the digits; the rows served."""

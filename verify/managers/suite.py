@@ -76,10 +76,14 @@ def exhaustive_stage(budget: int | None) -> StageResult:
 
 
 def unit_stage(budget: int | None) -> StageResult:
-    """Hold the prefix cache against its literal tables."""
+    """Hold the prefix cache against its literal tables, and check its parts and what searches leave out."""
+    from verify.managers.cache_checks import CACHE_CHECKS
     from verify.managers.literals import literal_differences
+    from verify.managers.part_checks import PART_CHECKS
+    from verify.managers.shown import differences_in
 
-    return of_literals(*literal_differences(), budget)
+    literals, facts = literal_differences(), differences_in((*PART_CHECKS, *CACHE_CHECKS))
+    return of_literals([*literals[0], *facts[0]], literals[1] + facts[1], budget)
 
 
 def random_stage(budget: int | None) -> StageResult:

@@ -262,54 +262,6 @@ def test_sinks_stay_and_serve() -> None:
     assert case.table(C) == [0, *[NO_PAGE] * 5, 6, 7, 9]
 
 
-def test_a_request_that_is_cut_back_to_its_sinks_goes_on_from_there_with_nothing_gone() -> None:
-    case = Case(8, 2, Window(4, sinks=1))
-    case.admit(A, "12345678")
-    assert case.table(A) == [0, NO_PAGE, NO_PAGE, 3]
-    case.cache.truncate(A, 2)
-    case.append(A, "9")
-    assert case.rows(A, 0, 3) == [1, 12, 129]
-    case.append(A, "3456")  # the step at 7 reads the rows 0 and 5 to 6
-    assert case.table(A) == [0, NO_PAGE, 5, 6]
-    assert case.available == 5
-
-
-@pytest.mark.parametrize(("window", "rows"), [(Window(1), 1), (Window(2, sinks=1), 2), (Chunk(1), 1), (Chunk(2), 2)])
-def test_a_cut_that_cuts_nothing_off_brings_no_row_back(window: Window | Chunk, rows: int) -> None:
-    case = Case(4, 1, window)
-    case.admit(A, "12"[:rows])
-    assert case.table(A)[-1] == NO_PAGE
-    before = case.state
-    case.cache.truncate(A, rows)
-    assert case.state == before
-    case.cache.fork(A, B, rows)
-    for request in (A, B):
-        with pytest.raises(RowsReleased):
-            case.rows(request, rows - 1, rows)
-
-
-def test_a_page_between_the_sinks_and_the_window_is_not_needed_to_serve() -> None:
-    case = Case(4, 2, Window(4, sinks=1))
-    case.admit(A, "12345678")
-    assert case.idle == [2, 1]
-    case.reserve(B, "999")
-    case.release(B, A)
-    assert case.published == [(0, 0, "12"), (3, 0, "12345678")]
-    assert case.reserve(C, "123456789") == 8
-    assert case.table(C)[:4] == [0, NO_PAGE, NO_PAGE, 3]
-
-
-def test_a_sink_that_one_group_lost_serves_nobody() -> None:
-    case = Case(7, 1, Window(2, sinks=1), Full())
-    case.admit(A, "123")
-    case.release(A)
-    assert case.idle == [2, 1, 0, 5, 4, 3]
-    case.reserve(B, "99")  # takes the blank page and all of the window's
-    case.release(B)
-    assert case.published == [(3, 1, "1"), (4, 1, "12"), (5, 1, "123")]
-    assert case.reserve(C, "123") == 0
-
-
 def test_a_chunk_that_begins_needs_no_page() -> None:
     case = Case(8, 2, Full(), Chunk(4))
     case.admit(A, "123456")
