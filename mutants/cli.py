@@ -39,8 +39,8 @@ from verify.chips.tools import ToolMissing
 OF_THE_RTL = frozenset({"rtl", "only", "simulator", "path", "reports", "debug"})
 """What can be given with --rtl."""
 ORACLE = "mutants.oracle.catalogue"
-OF_THE_ORACLE = frozenset({"oracle", "only", "matrix", "seed", "path", "reports", "debug"})
-"""What can be given with --oracle."""
+NOT_OF_THE_ORACLE = frozenset({"attribution", "catalogue", "ablation"})
+"""What cannot be given with --oracle."""
 
 ATTRIBUTION = 2
 """Stages of its family that every mutant goes through when each broken rule is asked for."""
@@ -119,8 +119,8 @@ def cli(
         raise click.UsageError(
             "--ablation runs every mutant through a suite of its own: no --only, --attribution, --matrix"
         )
-    if oracle and set(_given(context)) - OF_THE_ORACLE:
-        others = ", ".join(sorted(set(_given(context)) - OF_THE_ORACLE))
+    if oracle and NOT_OF_THE_ORACLE.intersection(_given(context)):
+        others = ", ".join(sorted(NOT_OF_THE_ORACLE.intersection(_given(context))))
         raise click.UsageError(f"--oracle has mutants and checks of its own: no {others}")
     kind = "ablation" if ablation else "oracle" if oracle else "gate"
     farm = farm_of(kind, **who_judges)
