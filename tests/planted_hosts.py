@@ -193,6 +193,12 @@ class TellsAnotherToken(Host):
         return record._replace(token=(record.token + 1) % 16)
 
 
+class TellsNothing(Host):
+    def step(self, request: int) -> StepRecord:
+        super().step(request)
+        return None  # type: ignore[return-value]
+
+
 class ReportsTheStepBefore(Host):
     def step(self, request: int) -> StepRecord:
         record = super().step(request)

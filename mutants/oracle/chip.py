@@ -8,8 +8,9 @@ from mutants.oracle.silenced import silenced
 COMPARISON, JUDGE, TRIALS = "verify.chips.comparison", "verify.chips.judge", "verify.chips.trials"
 ISA, CHECKS, MACHINE = "spec.isa", "spec.isa_checks", "spec.isa_machine"
 SEMANTICS, WALK = "spec.isa_semantics", "spec.isa_walk"
-RUN, TRIAL, SPELLED = f"{JUDGE}:_run", f"{TRIALS}:trials", "verify.programs.test_program"
-SPELLINGS = f"{SPELLED}:test_text_instruction_and_words_are_three_forms_of_one_thing"
+RUN, TRIAL, SPELLED = f"{JUDGE}:_run", f"{TRIALS}:trials", "verify.programs.text_checks:check_texts"
+TO_WORDS = 'same("CHIP-ENC", text, (words,), partial(to_words, [instruction]))'
+FROM_WORDS = 'same("CHIP-ENC", text, (instruction,), partial(from_words, [words]))'
 
 OF_ORDER = ("CHIP-CHASE", "CHIP-LOAD", "CHIP-STORE", "CHIP-RESULT", "CHIP-IDLE", "CHIP-QUIET", "CHIP-PORTS")
 
@@ -22,8 +23,20 @@ def _of_order(rule: str) -> Mutant:
 CHIP_DROPPED = (
     *silenced(ROOT, CHIP, COMPARISON, JUDGE),
     *map(_of_order, OF_ORDER),
-    dropped("CHIP-ENC", CHIP, SPELLINGS, "assert to_words([instruction]) == (words,)", word="to words"),
-    dropped("CHIP-ENC", CHIP, SPELLINGS, "assert from_words([words]) == (instruction,)", word="from words"),
+    dropped(
+        "CHIP-ENC",
+        CHIP,
+        SPELLED,
+        'yield same("CHIP-ENC", text, (words,), partial(to_words, [instruction]))',
+        word="to words",
+    ),
+    dropped(
+        "CHIP-ENC",
+        CHIP,
+        SPELLED,
+        'yield same("CHIP-ENC", text, (instruction,), partial(from_words, [words]))',
+        word="from words",
+    ),
     dropped("CHIP-GATHER", CHIP, TRIAL, '"CHIP-GATHER"', '""'),
     dropped("CHIP-WATCH", CHIP, TRIAL, '(name, "CHIP-WATCH", SILENT_FROM, starts)', '(name, "", SILENT_FROM, starts)'),
     dropped("CHIP-RESET", CHIP, TRIAL, '(name, "CHIP-RESET", *life)', '(name, "", *life)'),

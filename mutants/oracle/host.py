@@ -17,7 +17,7 @@ def _of_window(rule: str) -> Mutant:
 
 def _of_refusals(rule: str, kept: str) -> Mutant:
     """What the window rule must refuse is not told by this rule."""
-    before = 'differences.append(Difference("WIN-6" if sinks else "WIN-1", f"ValueError for {arguments}", f"{said}"))'
+    before = 'differences.append(Difference("WIN-6" if sinks else "WIN-1", due, f"{said}"))'
     return dropped(rule, HOST, f"{WINDOWS}:check_refused_windows", before, f"if {kept}:\n    {before}")
 
 

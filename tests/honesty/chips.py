@@ -13,6 +13,7 @@ from impl.chip_model.machine import ChipModel
 from impl.chip_model.requantise import Requantiser
 from impl.decoder import Context
 from impl.model_files import load
+from impl.program import assemble, from_words, to_words
 from impl.row_store import PagedStore
 from spec.isa import CODE_SHIFT, Gather, Halt, IllegalInstruction, decode
 from tests.honesty.case import Case, broken, broken_among_others, right
@@ -172,8 +173,14 @@ def spelled_cases() -> Iterator[Case]:
     yield right("CHIP-ENC", "every spelling", partial(rejected, "SPELLINGS", SPELLINGS))
     text, instruction, (low, high) = SPELLINGS[2]
     yield broken("CHIP-ENC", "other words", partial(rejected, "SPELLINGS", [(text, instruction, (low ^ 1, high))]))
-    for name, wrong in (("to_words", ((low ^ 1, high),)), ("from_words", (Halt(),)), ("assemble", ())):
-        yield broken("CHIP-ENC", f"{name} of another program", partial(rejected, name, lambda _, wrong=wrong: wrong))
+    makes: tuple[tuple[str, Callable[[Any], object], object, object], ...] = (
+        ("assemble", assemble, text, (Halt(),)),
+        ("to_words", to_words, [instruction], ((low ^ 1, high),)),
+        ("from_words", from_words, [(low, high)], (Halt(),)),
+    )
+    for name, make, given, wrong in makes:
+        answer = partial(answering, make, given, wrong)
+        yield broken("CHIP-ENC", f"{name} of one program is another's", partial(rejected, name, answer))
 
 
 def compared_cases() -> Iterator[Case]:
@@ -244,6 +251,11 @@ class GathersOneRowLate(PagedStore):
 def between(compare: Callable[[Mapping[str, Result]], Iterator[Difference]], one: Result, other: Result) -> list[str]:
     """The rules of the differences of two results."""
     return [difference.rule for difference in compare({"one": one, "other": other})]
+
+
+def answering(make: Callable[[Any], object], given: object, wrong: object, asked: Any) -> object:
+    """What is wrong for what is given, and what is made of anything else."""
+    return wrong if asked == given else make(asked)
 
 
 def rejected(name: str, value: object) -> list[str]:

@@ -7,13 +7,14 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from types import ModuleType
 from unittest.mock import patch
 
 import numpy as np
 
 from impl import tiny_lm
 from impl.decoder import Context, Decoder, IntegerDecoder, Step
-from impl.float_reference import Generation
+from impl.float_reference import FloatDecoder, Generation, generate
 from impl.integer_model import IntegerModel
 from impl.model_files import load
 from impl.quantise import exponentials, quantise
@@ -24,7 +25,7 @@ from tests import test_integer_checks as integers
 from tests import test_model_checks as models
 from tests.breakable_decoders import Breakable, BreakableFloats, BreakableRun, Floats, rules
 from tests.honesty.case import Case, asserted, broken, right
-from verify.decode import model_checks
+from verify.decode import float_checks, model_checks
 from verify.decode.behaviour_checks import (
     LogitError,
     check_float_rule,
@@ -38,6 +39,7 @@ from verify.decode.float_checks import (
     check_float_steps,
     check_full_attention,
     check_generation,
+    check_no_sinks_unless_given,
     check_refused_floats,
     check_short_window,
     logit_differences,
@@ -54,6 +56,7 @@ from verify.decode.integer_checks import (
 from verify.decode.model_checks import (
     check_exp_table,
     check_multipliers,
+    check_narrow_models,
     check_quantised,
     check_random_model,
     check_structured_model,
@@ -119,6 +122,13 @@ def float_cases() -> Iterator[Case]:
         ("an error", Raised("KeyError", "7")),
     ):
         yield broken("DEC-FLOAT", name, named(logit_differences, "DEC-FLOAT", LOGITS, said, FLOAT_TOLERANCE, name))
+    sinks = partial(
+        with_name, float_checks, "FloatDecoder", lambda *given: FloatDecoder(*given[:2], *given[2:] or (1,))
+    )
+    asked = finds(check_no_sinks_unless_given, MODEL, (3, 14, 1, 5), 2)
+    yield broken("DEC-FLOAT", "a sink that nobody asked for", partial(sinks, asked))
+    runs = partial(with_name, float_checks, "generate", lambda *given: generate(*given[:4], *given[4:] or (1,)))
+    yield broken("DEC-FLOAT", "a sink that nobody asked a run for", partial(runs, asked))
 
 
 def integer_cases() -> Iterator[Case]:
@@ -167,6 +177,8 @@ def model_cases() -> Iterator[Case]:
     ):
         yield broken("DEC-MODEL", name, partial(by_table, table, definition))
     yield broken("DEC-MODEL", "a model that is refused", models_refused)
+    wide = partial(with_name, model_checks, "structured", lambda width: tiny_lm.structured(max(width, 16)))
+    yield broken("DEC-MODEL", "a width that is too narrow and taken", partial(wide, finds(check_narrow_models)))
     for name, floats_of in models.BROKEN_RANDOM.items():
         yield broken("DEC-MODEL", name, finds(check_random_model, floats_of, 1, 16))
     structured = replace(models.STRUCTURED, query=5 * np.eye(16))
@@ -258,6 +270,12 @@ def by_table(table: Sequence[int], definition: Sequence[int]) -> set[str]:
     """The rules that the table breaks, were that one the definition's."""
     with patch.object(model_checks, "exp_table", lambda: np.array(definition)):
         return rules([check_exp_table(table)])
+
+
+def with_name(module: ModuleType, name: str, value: object, find: Callable[[], set[str]]) -> set[str]:
+    """What is found while that name of the module stands for the value."""
+    with patch.object(module, name, value):
+        return find()
 
 
 def models_refused() -> set[str]:

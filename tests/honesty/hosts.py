@@ -46,6 +46,7 @@ HOSTS: tuple[tuple[type[Host], int, tuple[str, ...]], ...] = (
     (planted.ChangesTheOutput, 3, ("HOST-TOKENS",)),
     (planted.FeedsOneTokenOfAChunk, 1, ("HOST-TOKENS", "PT-LEN", "PT-ROWS", "WIN-1")),
     (planted.TellsAnotherToken, 0, ("HOST-TOKENS",)),
+    (planted.TellsNothing, 0, ("HOST-TOKENS",)),
     (planted.ReportsTheStepBefore, 0, ("HOST-TOKENS",)),
     (planted.KeepsWhatARefusedStepFed, 0, ("HOST-REFUSE",)),
     (planted.DisturbsAnotherWhenRefused, 0, ("HOST-REFUSE",)),
