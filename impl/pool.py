@@ -63,7 +63,8 @@ class Pool:
         size = layers * pages * 2 * self._chunk.itemsize
         if memory is None:
             memory = np.zeros(size + CACHE_LINE, np.uint8)
-            start = -memory.ctypes.data % CACHE_LINE
+            # Never 0: whether the memory is long enough must not depend on where it happens to lie.
+            start = CACHE_LINE - memory.ctypes.data % CACHE_LINE
             memory = memory[start : start + size]
         elif memory.shape != (size,):
             raise ValueError(f"the pool takes {size} bytes, not {memory.shape}")

@@ -14,6 +14,7 @@ from click.core import ParameterSource
 from impl.command import EPILOG, HELP, VERSION, CommandError, console
 from impl.exit_codes import ExitCode
 from mutants.ablation import ablation_document, ablation_plan, decide_ablation
+from mutants.bench.bench_cli import bench
 from mutants.engine import Plan, Record, carry_out
 from mutants.equivalence.equivalence_cli import equivalence
 from mutants.equivalence.ledger_rule import settle
@@ -172,6 +173,7 @@ def _rtl(
 
 
 cli.add_command(generic)
+cli.add_command(bench)
 
 
 @cli.command("repeat", epilog=EPILOG)

@@ -19,8 +19,8 @@ Stage = Callable[[int | None], StageResult]
 
 STAGE_SCOPES = (
     Scope(2, 2, 2, 3, sinks=0),
-    Scope(2, 1, 2, 2, sinks=1),
-    Scope(2, 2, 2, 4, sinks=1),
+    Scope(2, 1, 1, 2, sinks=1),
+    Scope(2, 2, 1, 4, sinks=1),
 )
 """Scopes of the exhaustive stage, the one that shows most first; the stage ends at the first with a difference."""
 

@@ -20,6 +20,7 @@ from mutants.wire import Budget, Order
 from verify.sandbox import die_with
 
 _servers: dict[int, tuple[str, ForkServer]] = {}
+_digests: dict[int, str] = {}
 _ended_cpu: list[float] = []
 
 
@@ -32,7 +33,7 @@ def judge_shard(shard: Shard) -> Json:
     if bench.python != platform.python_version():
         raise ServerError(f"a worker runs Python {platform.python_version()}, the run {bench.python}")
     server = kept_server(bench.run, bench.project, bench.mutable)
-    if digest_of_sources(server.sources) != bench.sources:
+    if _digests[threading.get_ident()] != bench.sources:
         raise ServerError(f"a worker on {socket.gethostname()} reads other sources than the run")
     found = [judge_job(job, server, bench.budgets).as_json() for job in shard.jobs]
     return {"findings": found, "worker": f"{socket.gethostname()}:{os.getpid()}", "cpu_seconds": cpu_so_far()}
@@ -56,6 +57,8 @@ def kept_server(run: str, project: Project, mutable: Iterable[str]) -> ForkServe
     if here not in _servers or _servers[here][0] != run:
         end_server()
         _servers[here] = run, ForkServer(project, mutable)
+        # A server that is started again demands the same sources.
+        _digests[here] = digest_of_sources(_servers[here][1].sources)
     return _servers[here][1]
 
 

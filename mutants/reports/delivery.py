@@ -61,10 +61,13 @@ def deliver(
 ) -> None:
     """Write the reports there, and print where the page is; on GitHub also as annotations of the change.
 
-    A run that has a folder already gets its reports there.
+    A run that has a folder already gets its reports there, and only the JSON that says that it is complete when JSON alone was asked for.
     """
     if where.path is not None:
         write_json(where.path, document)
+        if where.reports is None and folder is not None:
+            write_json(str(folder / "report.json"), document)
+            folder = None
     if os.environ.get("GITHUB_ACTIONS") == "true" and where.path != "-":
         click.echo("\n".join(annotations(run_with(record))))
     if where.reports is not None or folder is not None:
