@@ -13,7 +13,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 verify: setup $(if $(findstring --target,$(OPTIONS)),,simulators) ; $(RUN) pytest verify/ $(OPTIONS)
 test: suite gate lint types
-deep: test targets ; $(RUN) pytest verify/ tests/test_counts.py --profile deep && $(RUN) mutants --rtl && $(RUN) mutants equivalence --check && $(RUN) verify conformance --profile deep --require-all
+deep: test targets ; $(RUN) pytest verify/ tests/test_counts.py --profile deep && $(RUN) mutants --generic && $(RUN) mutants --rtl && $(RUN) mutants equivalence --check && $(RUN) verify conformance --profile deep --require-all
 
 targets: setup ; $(RUN) verify targets
 conformance: setup ; $(RUN) verify conformance $(OPTIONS)

@@ -61,7 +61,8 @@ def deliver(
 ) -> None:
     """Write the reports there, and print where the page is; on GitHub also as annotations of the change.
 
-    A run that has a folder already gets its reports there, and only the JSON that says that it is complete when JSON alone was asked for.
+    A run that has a folder already gets its reports there; where JSON alone was asked for, only the one that says that it is
+    complete.
     """
     if where.path is not None:
         write_json(where.path, document)
