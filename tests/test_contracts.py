@@ -124,7 +124,7 @@ EQUIVALENT = {
         HOST, "window < 1", "window < 0", window.a_context_outside_is_refused
     ),
     "a row behind the sinks is released when any page is": Slip(
-        TABLE, "index >= table", "index > table", indexing.located_rows_lie_where_they_were_written
+        TABLE, "lo >= held", "lo >= gone", indexing.located_rows_lie_where_they_were_written
     ),
 }
 OF = {contract.function: contract for contract in CONTRACTS}
