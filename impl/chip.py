@@ -45,9 +45,9 @@ class Start:
     """One start: what the host writes before it, memory first, then the program, then registers in this order.
 
     `program` None leaves the instruction memory as it is, a program sets its first instructions. `registers` are (host
-    address, value), `memory` are (word address, words). With `reset_at` the host does a soft reset: in the busy cycle of
-    that number, the first is 1, if the run still lasts then, or with 0 before all that this start writes. The result of a
-    start that was reset is what the registers then read.
+    address, value), no start among them, `memory` are (word address, words). With `reset_at` the host does a soft reset: in
+    the busy cycle of that number, the first is 1, if the run still lasts then, or with 0 before all that this start writes.
+    The result of a start that was reset is what the registers then read.
     """
 
     program: tuple[Words, ...] | None = None

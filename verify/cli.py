@@ -13,6 +13,7 @@ COMMANDS = {
     "fuzz": "verify.fuzz_cli:fuzz",
     "fuzz-chip": "verify.fuzz.cli:fuzz_chip",
     "new-target": "verify.remote.new_target:new_target",
+    "pin-chip": "verify.chips.pin_cli:pin_chip",
     "replay": "verify.replay_cli:replay",
     "show": "verify.view.cli:show_witness",
     "targets": "verify.conformance.setup_cli:set_up_targets",

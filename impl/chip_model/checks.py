@@ -23,7 +23,6 @@ class Wrong(Exception):  # noqa: N818 it is no failure of this program
     """The instruction in the head has an error."""
 
     def __init__(self, code: ErrorCode) -> None:
-        super().__init__(code.name)
         self.code = code
 
 

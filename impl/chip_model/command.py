@@ -69,7 +69,6 @@ class Command:
         self.words = 1 if self.op is Op.STREG else self.count * (lanes // 4) if self.op in TRANSFERS else 0
         self.result_rows = _result_rows(fields, self.count, lanes)
         self.groups = []
-        self.rows = self.results = NO_ROWS
 
     def find_groups(self, entries: list[Entry], lanes: int) -> None:
         """Set the groups of an op whose count is right."""
@@ -80,7 +79,7 @@ class Command:
                 entry = entries[(fields.q + i * step) % ENTRIES]
                 self.groups.append(Group(entry, i * lanes, min(count, (i + 1) * lanes), entry.rm != 0))
         else:
-            self.groups.append(Group(entries[fields.q], 0, count))
+            self.groups = [Group(entries[fields.q], 0, count)]
 
     def find_rows(self) -> None:
         """Set the row sets of a command whose rows exist and, an op's, whose groups are found."""
@@ -114,10 +113,9 @@ def _result_rows(fields: Fields, count: int, lanes: int) -> range:
     """The result rows, in order, whether they exist or not."""
     match fields.op:
         case Op.DOT | Op.DOTL:
-            number = -(-max(count, 0) // results_a_row(fields.op, lanes))
-            stride = RESULT_STRIDE if fields.op is Op.DOT and fields.fl & 2 else 1
+            number = -(-count // results_a_row(fields.op, lanes))
+            stride = RESULT_STRIDE if fields.fl & 2 else 1
+            return range(fields.dst, fields.dst + number * stride, stride)
         case Op.AV:
-            number, stride = 1, 1
-        case _:
-            number, stride = 0, 1
-    return range(fields.dst, fields.dst + number * stride, stride)
+            return range(fields.dst, fields.dst + 1)
+    return range(0)

@@ -6,7 +6,7 @@ from impl.chip_model.command import Command, Entry, results_a_row
 from impl.chip_model.divider import Divider
 from impl.chip_model.hazards import chase, op_may_read, result_may_be_written
 from impl.chip_model.mac import Mac
-from impl.chip_model.packing import Packing
+from impl.chip_model.packing import Out, Packing
 from impl.chip_model.queue import Queue
 from impl.chip_model.registers import Registers
 from impl.chip_model.requantise import Requantiser
@@ -26,7 +26,7 @@ class Kind(Enum):
 
 # Members by names of their own, as in dma.py.
 A, RESIDUAL, B = Kind
-DOT, DOTL, SCORE, AV = Op.DOT, Op.DOTL, Op.SCORE, Op.AV
+DOT, SCORE, AV = Op.DOT, Op.SCORE, Op.AV
 
 
 Read = tuple[Kind, int, RowSet, int, Entry]
@@ -35,10 +35,8 @@ Read = tuple[Kind, int, RowSet, int, Entry]
 
 def reads_of(command: Command) -> list[Read]:
     """The op's reads in their order."""
-    fields = command.fields
-    reads: list[Read] = []
-    if command.op is not AV:
-        reads.append((A, fields.a, 1 << fields.a, 0, Entry()))
+    a = command.fields.a
+    reads: list[Read] = [] if command.op is AV else [(A, a, 1 << a, 0, Entry())]
     for entry, start, stop, residual in command.groups:
         if residual:
             reads.append((RESIDUAL, entry.xrow, 1 << entry.xrow, 0, entry))
@@ -64,7 +62,7 @@ class Compute:
         "_s3",
         "_scratchpad",
         "_to_enter",
-        "_writes",
+        "_written",
         "active",
         "all_entered",
         "divider",
@@ -77,6 +75,22 @@ class Compute:
         "softmax",
         "waits",
     )
+
+    _command: Command
+    _launched: int
+    """Reads launched so far."""
+    _to_enter: int
+    """B rows that have not entered yet."""
+    _results_a_row: int
+    _launches: bool
+    _written: Out | None
+    """The out register, if it is written in this cycle."""
+    waits: bool
+    """Output: CX waits in this cycle."""
+    enters: bool
+    """Output: a B row enters in this cycle."""
+    all_entered: bool
+    """Output: all B rows of the op have entered in earlier cycles."""
 
     def __init__(self, lanes: int, registers: Registers, queue: Queue, scratchpad: Scratchpad) -> None:
         self._lanes = lanes
@@ -92,13 +106,7 @@ class Compute:
         self.active = False
         self.rows: RowSet = NO_ROWS
         self.results: RowSet = NO_ROWS
-        self._command: Command | None = None
         self._reads: list[Read] = []
-        self._launched = 0
-        """Reads launched so far."""
-        self._to_enter = 0
-        """B rows that have not entered yet."""
-        self._results_a_row = lanes
         self._s1: Read | None = None
         """The read whose row is at the scratchpad's output; s2 and s3: the B row behind it, one and two stages on."""
         self._s2: Read | None = None
@@ -106,19 +114,10 @@ class Compute:
         self._best: tuple[int, int] | None = None
         """The largest accumulator of a DOTL so far, and the lowest row that has it."""
 
-        self._launches = False
-        self._writes = False
-        self.waits = False
-        """Output: CX waits in this cycle."""
-        self.enters = False
-        """Output: a B row enters in this cycle."""
-        self.all_entered = False
-        """Output: all B rows of the op have entered in earlier cycles."""
-
     @property
     def writes_or_looks_up(self) -> bool:
         """Output: the out register is written in this cycle, or an exponential is looked up."""
-        return self._writes or self.softmax.looks_up
+        return self._written is not None or self.softmax.looks_up
 
     def issue(self, command: Command) -> None:
         """Pass the edge at which the op issues."""
@@ -132,7 +131,7 @@ class Compute:
         self.mac.clear()
         if command.op is SCORE:
             self.softmax.issue(command.count, command.groups[0].entry)
-        elif command.op is not AV:
+        else:
             self._results_a_row = results_a_row(command.op, self._lanes)
 
     def evaluate(self, store_reads: bool, load_writes: bool) -> None:
@@ -146,18 +145,15 @@ class Compute:
             self.waits = not self._launches
             if self._launches:
                 self._scratchpad.launch(row)
-        out = self.packing.out
-        self._writes = out is not None and result_may_be_written(load_writes)
-        if self._writes and out is not None:
-            self._scratchpad.write(out.row, out.value)
+        self._written = self.packing.out if result_may_be_written(load_writes) else None
+        if self._written is not None:
+            self._scratchpad.write(self._written.row, self._written.value)
 
     def clock(self) -> None:
         """Pass the edge, the later stages first: each takes what the one before it held in this cycle."""
         command = self._command
-        if command is None:
-            return
-        if self._writes:
-            self._clock_out(command)
+        if self._written is not None:
+            self._clock_out(command, self._written)
         if self.softmax.running and self.softmax.clock():
             self.active = False
         if self.divider.running:
@@ -178,8 +174,6 @@ class Compute:
     def flush(self) -> None:
         """Forget the op, and all that is in flight."""
         self.active = False
-        self._command = None
-        self._launches = self._writes = self.waits = False
         self._s1 = self._s2 = self._s3 = None
         self.packing.flush()
         self.softmax.running = False
@@ -237,11 +231,10 @@ class Compute:
             if lane == self._lanes - 1:
                 self.packing.finish(command.result_rows[0], last=True)
 
-    def _clock_out(self, command: Command) -> None:
+    def _clock_out(self, command: Command, out: Out) -> None:
         """The out register was written to the scratchpad in this cycle."""
-        out = self.packing.out
         self.packing.written()
-        if out is not None and out.last:
+        if out.last:
             self.active = False
-            if command.op is DOTL and command.fields.fl & 1 and self._best is not None:
+            if self._best is not None and command.fields.fl & 1:
                 self._registers.token = self._best[1]

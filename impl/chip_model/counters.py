@@ -8,9 +8,6 @@ class Counting:
 
     __slots__ = ("dma", "mac", "rdw", "stall", "total", "vec", "wrw")
 
-    def __init__(self) -> None:
-        self.clear()
-
     def clear(self) -> None:
         """Set all to 0."""
         self.total = self.dma = self.mac = self.vec = self.stall = self.rdw = self.wrw = 0

@@ -12,10 +12,12 @@ class Divider:
 
     __slots__ = ("_lane_in", "_lane_out", "_lanes", "_stages", "running")
 
+    _lane_in: int
+    _lane_out: int
+
     def __init__(self, lanes: int) -> None:
         self._lanes = lanes
         self._stages: list[Division | None] = [None] * (QUOTIENT_BITS + 1)
-        self._lane_in = self._lane_out = 0
         self.running = False
 
     def start(self) -> None:

@@ -41,6 +41,12 @@ class Dma:
         "write",
     )
 
+    _current: Descriptor | None
+    store_reads: bool
+    """Output: a store's read of a row is launched in this cycle."""
+    loaded_row: int | None
+    """Output: the row that is written to the scratchpad in this cycle."""
+
     def __init__(self, lanes: int, queue: Queue, memory: Memory, scratchpad: Scratchpad, walk: Walk) -> None:
         self._lanes = lanes
         self._row_words = lanes // 4
@@ -48,8 +54,6 @@ class Dma:
         self._memory = memory
         self._scratchpad = scratchpad
         self._walk = walk
-        self._current: Descriptor | None = None
-
         self.outstanding = 0
         self.word = 0
         """Accepted words of the current entry, of the current row if that is a GATHER."""
@@ -68,10 +72,6 @@ class Dma:
         """Output: the address of the read that is raised; after the edge, of one that was not accepted and stays."""
         self.write: tuple[int, int] | None = None
         """Output: address and word of the write that is raised, likewise."""
-        self.store_reads = False
-        """Output: a store's read of a row is launched in this cycle."""
-        self.loaded_row: int | None = None
-        """Output: the row that is written to the scratchpad in this cycle."""
 
     def evaluate(self) -> None:
         """Set the outputs from the registers and the memory's answer."""

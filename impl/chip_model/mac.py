@@ -10,11 +10,12 @@ class Mac:
 
     __slots__ = ("_zeros", "a", "accumulator", "sums")
 
+    a: Row
+    accumulator: int
+    sums: list[int]
+
     def __init__(self, lanes: int) -> None:
         self._zeros = [0] * lanes
-        self.a: Row = ()
-        self.accumulator = 0
-        self.sums = self._zeros
 
     def clear(self) -> None:
         """Let AV's sums start from 0."""

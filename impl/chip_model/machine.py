@@ -68,7 +68,7 @@ class ChipModel:
         registers = machine.registers
         last = min(start.reset_at or self.cycle_limit, self.cycle_limit)
         self._pass_cycles(machine, last)
-        if start.reset_at and registers.counting.total == start.reset_at:
+        if registers.counting.total == start.reset_at:
             machine.soft_reset()
         if registers.busy:
             raise ChipTimeout(f"the run is not over after {self.cycle_limit} cycles")
@@ -80,7 +80,7 @@ class ChipModel:
     def _pass_cycles(self, machine: "Machine", last: int) -> None:
         """Pass the busy cycles of a run, but none after the one of that number."""
         registers, observer = machine.registers, self.observer
-        for cycle in range(registers.counting.total + 1, last + 1):
+        for cycle in range(1, last + 1):
             if not registers.busy:
                 return
             machine.evaluate()
@@ -90,7 +90,7 @@ class ChipModel:
 
 
 def host_writes(start: Start) -> list[tuple[int, int]]:
-    """The host's writes before CTRL, in order. Raises ValueError for one that does not fit the host port."""
+    """The host's writes before CTRL, in order. Raises ValueError for one that does not fit the host port, and for a start."""
     if start.reset_at is not None and start.reset_at < 0:
         raise ValueError(f"a run has no cycle {start.reset_at}")
     program = start.program or ()
@@ -101,6 +101,8 @@ def host_writes(start: Start) -> list[tuple[int, int]]:
     for address, value in writes:
         if address >> HOST_ADDRESS_BITS or value >> WORD_BITS:
             raise ValueError(f"the host port cannot write {value:#x} to {address:#x}")
+        if address == CTRL and value & (START | RESET) == START:
+            raise ValueError("a start is not among the writes before it")
     return writes
 
 
@@ -120,6 +122,11 @@ class Machine:
         "walk",
     )
 
+    quiet: int
+    """Busy cycles without progress, one after the other, up to now."""
+    _moving: bool
+    """Whether DMA and memory take part in this cycle."""
+
     def __init__(self, lanes: int, memory: Memory) -> None:
         words = len(memory.words)
         self.memory = memory
@@ -130,10 +137,6 @@ class Machine:
         self.dma = Dma(lanes, self.queue, memory, self.scratchpad, self.walk)
         self.compute = Compute(lanes, self.registers, self.queue, self.scratchpad)
         self.sequencer = Sequencer(lanes, words, self.registers, self.queue, self.compute)
-        self.quiet = 0
-        """Busy cycles without progress, one after the other, up to now."""
-        self._moving = False
-        """Whether DMA and memory take part in this cycle."""
 
     def write_memory(self, address: int, words: MemoryWords) -> None:
         """Set words of external memory. Raises ValueError for words outside of it."""
@@ -142,22 +145,15 @@ class Machine:
         self.memory.words[address : address + len(words)] = words
 
     def host_write(self, address: int, value: int) -> None:
-        """Pass a cycle in which the host writes."""
-        resets = address == CTRL and value & RESET != 0
-        if self.registers.busy:
-            self.evaluate()
-            self.clock()
-            if not self.registers.busy:
-                self.memory.end_run()
-        else:
-            self.idle(1)
-            if not resets and self.registers.host_write(address, value):
-                self.registers.start()
-                self.sequencer.start()
-                self.memory.begin_run()
-                self.quiet = 0
-        if resets:
+        """Pass a cycle that is not busy, in which the host writes."""
+        self.idle(1)
+        if address == CTRL and value & RESET:
             self.soft_reset()
+        elif self.registers.host_write(address, value):
+            self.registers.start()
+            self.sequencer.start()
+            self.memory.begin_run()
+            self.quiet = 0
 
     def soft_reset(self) -> None:
         """Pass the edge of a soft reset, after what else changes at that edge."""
@@ -171,7 +167,6 @@ class Machine:
         self.queue.flush()
         self.compute.flush()
         self.dma.flush()
-        self.sequencer.flush()
 
     def idle(self, cycles: int) -> None:
         """Pass cycles that are not busy, in which the chip may drain."""

@@ -1,43 +1,69 @@
 """External memory, one class a profile. Source: docs/chip.md section 3, and section 6, Memory profiles."""
 
+from abc import ABC, abstractmethod
 from collections import deque
 
 from impl.chip import MemoryWords, Profile
 
 SEED_BITS = 32
-MASK = (1 << SEED_BITS) - 1
+STATES = 1 << SEED_BITS
 DELAY_BITS = 4
 
 Write = tuple[int, int]
 """Address and word."""
 
 
-class Memory:
-    """Words, and the reads that are on their way: a ring of as many places as the latency has cycles.
+class Memory(ABC):
+    """Words, and the reads that are on their way.
 
     It is evaluated and clocked in cycles in which a request may be raised or an answer be on its way, and in every busy
     cycle if it is `restless`.
     """
 
-    __slots__ = ("_answers", "_at", "_view", "ready", "response", "words")
+    __slots__ = ("_view", "ready", "response", "words")
 
     restless = False
 
-    def __init__(self, words: MemoryWords, latency: int) -> None:
+    def __init__(self, words: MemoryWords) -> None:
         self.words = words
         self._view = words.data
-        self._answers: list[int | None] = [None] * latency
-        self._at = 0
         self.ready = True
         """Output: whether a request that is raised in this cycle is accepted."""
         self.response: int | None = None
         """Output: the answer of this cycle."""
 
+    @abstractmethod
     def begin_run(self) -> None:
         """Pass the edge of a start."""
 
+    @abstractmethod
     def end_run(self) -> None:
         """Pass the edge that ends a run, after its clock."""
+
+    @abstractmethod
+    def evaluate(self) -> None:
+        """Set ready and the response."""
+
+    @abstractmethod
+    def clock(self, read: int | None, write: Write | None) -> None:
+        """Pass the edge: take the read (address) or the write that is raised, if it is accepted."""
+
+
+class FixedMemory(Memory):
+    """FIXED: the reads are a ring of as many places as the latency has cycles."""
+
+    __slots__ = ("_answers", "_at")
+
+    def __init__(self, words: MemoryWords, latency: int) -> None:
+        super().__init__(words)
+        self._answers: list[int | None] = [None] * latency
+        self._at = 0
+
+    def begin_run(self) -> None:
+        """Nothing: it answers in a run as it does outside of one."""
+
+    def end_run(self) -> None:
+        """Nothing, likewise."""
 
     def evaluate(self) -> None:
         """Set the response: what was read `latency` cycles ago."""
@@ -58,10 +84,12 @@ class RandomMemory(Memory):
 
     restless = True
 
+    _running: bool
+    _state: int
+
     def __init__(self, words: MemoryWords, seed: int) -> None:
-        super().__init__(words, latency=1)
-        self._seed = self._state = seed
-        self._running = False
+        super().__init__(words)
+        self._seed = seed
         self._now = 0
         self._coming: deque[tuple[int, int]] = deque()
         """The first cycle that an answer may come in, and its word, in the order of acceptance."""
@@ -98,9 +126,9 @@ class RandomMemory(Memory):
 
 def stepped(state: int) -> int:
     """The state of RANDOM a cycle on."""
-    state ^= state << 13 & MASK
+    state ^= (state << 13) % STATES
     state ^= state >> 17
-    return state ^ (state << 5 & MASK)
+    return state ^ (state << 5) % STATES
 
 
 class MuteMemory(Memory):
@@ -108,12 +136,13 @@ class MuteMemory(Memory):
 
     __slots__ = ("_accepted", "_coming", "_latency", "_most", "_now", "_running")
 
+    _accepted: int
+    _running: bool
+
     def __init__(self, words: MemoryWords, latency: int, most: int) -> None:
-        super().__init__(words, latency=1)
+        super().__init__(words)
         self._latency = latency
         self._most = most
-        self._accepted = 0
-        self._running = False
         self._now = 0
         self._coming: deque[tuple[int, int]] = deque()
         """The cycle that an answer is due in, and its word, in the order of acceptance."""
@@ -137,12 +166,13 @@ class MuteMemory(Memory):
         """Pass the edge: take what is raised if it is accepted."""
         if self.response is not None:
             self._coming.popleft()
-        if self.ready and (read is not None or write is not None):
+        if self.ready:
             if read is not None:
                 self._coming.append((self._now + self._latency, self._view[read]))
+                self._accepted += 1
             elif write is not None:
                 self._view[write[0]] = write[1]
-            self._accepted += 1
+                self._accepted += 1
         self._now += 1
 
 
@@ -158,4 +188,4 @@ def memory_of(words: MemoryWords, profile: Profile) -> Memory:
         raise ValueError(f"memory answers after at least one cycle, not {profile.latency}")
     if profile.mute_after:
         return MuteMemory(words, profile.latency, profile.mute_after)
-    return Memory(words, profile.latency)
+    return FixedMemory(words, profile.latency)

@@ -21,7 +21,7 @@ class Descriptor:
         self.tok = tok
         self.kv = kv
         self.pc = pc
-        self.rows: RowSet = NO_ROWS if kind is Op.STREG else span(row, count)
+        self.rows: RowSet = span(row, count)
         self.owed: RowSet = self.rows if kind in LOADS else NO_ROWS
         """Rows that a load has not written yet."""
 

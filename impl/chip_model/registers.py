@@ -30,15 +30,13 @@ class Registers:
 
     __slots__ = ("busy", "code", "counting", "done", "error", "error_pc", "imem", "r", "token", "walker")
 
+    code: ErrorCode
+
     def __init__(self) -> None:
-        self.busy = self.done = self.error = False
-        self.code = ErrorCode.NONE
-        self.error_pc = 0
-        self.token = 0
-        self.r = [0] * REGISTERS
         self.counting = Counting()
         self.walker = WalkerRegisters()
         self.imem = [0] * (2 * IMEM_INSTRUCTIONS)
+        self.soft_reset()
 
     @property
     def status(self) -> int:
@@ -77,7 +75,7 @@ class Registers:
         """Stop, and set all but the walker's registers and IMEM to 0."""
         self._clear()
         self.token = 0
-        self.r[:] = [0] * REGISTERS
+        self.r = [0] * REGISTERS
 
     def _clear(self) -> None:
         self.busy = self.done = self.error = False

@@ -9,9 +9,10 @@ class Requantiser:
 
     __slots__ = ("product", "residual")
 
+    product: int
+
     def __init__(self, lanes: int) -> None:
         self.residual: Row = (0,) * lanes
-        self.product = 0
 
     def multiply(self, accumulator: int, entry: Entry, lane: int) -> None:
         """Pass the edge with the accumulator in S2."""

@@ -8,7 +8,7 @@ from impl.chip_model.compute import Compute
 from impl.chip_model.hazards import ending_is_held, load_is_held, op_is_held, setting_is_held, store_is_held
 from impl.chip_model.queue import Descriptor, Queue
 from impl.chip_model.registers import Registers
-from spec.isa import ENTRIES, IMEM_INSTRUCTIONS, ErrorCode, Op
+from spec.isa import ENTRIES, IMEM_INSTRUCTIONS, ErrorCode, Op, Words
 
 # Members by names of their own, as in dma.py.
 HALT, SETQ, LOAD, GATHER, STORE, STREG = Op.HALT, Op.SETQ, Op.LOAD, Op.GATHER, Op.STORE, Op.STREG
@@ -48,6 +48,19 @@ class Sequencer:
         "head_valid",
     )
 
+    fetch: int
+    head_valid: bool
+    head: Words
+    head_end: bool
+
+    # What the head's bits and the registers that it alone may change say does not change while it is the head, so
+    # it is worked out once: the command or else its error.
+    _command: Command | None
+    _code: ErrorCode
+
+    does: Head
+    """Output: what the head does in this cycle."""
+
     def __init__(self, lanes: int, words: int, registers: Registers, queue: Queue, compute: Compute) -> None:
         self._lanes = lanes
         self._words = words
@@ -55,31 +68,14 @@ class Sequencer:
         self._queue = queue
         self._compute = compute
 
-        self.fetch = 0
-        self.head_valid = False
-        self.head = (0, 0)
         self.head_pc = 0
-        self.head_end = False
         self.entries = [Entry()] * ENTRIES
-
-        # What the head's bits and the registers that it alone may change say does not change while it is the head, so
-        # it is worked out once: the command or else its error.
-        self._command: Command | None = None
-        self._code = NO_ERROR
-
-        self.does = ABSENT
-        """Output: what the head does in this cycle."""
         self._descriptor: Descriptor | None = None
 
     def start(self) -> None:
         """Begin at instruction 0."""
         self.fetch = 0
         self.head_valid = False
-
-    def flush(self) -> None:
-        """Forget the head."""
-        self.head_valid = False
-        self._command, self._code = None, NO_ERROR
 
     def evaluate(self, draining: bool) -> None:
         """Decide what the head does in this cycle."""
@@ -117,9 +113,9 @@ class Sequencer:
             return
         if self.does is ENDS:
             self._registers.end(self._code, self.head_pc - self.head_end)
-            self.head_valid = False
             return
-        if self.does is ISSUES and self._command is not None:
+        if self.does is ISSUES:
+            assert self._command is not None
             self._issue(self._command)
         self.head_end = self.fetch == IMEM_INSTRUCTIONS
         self.head_pc = self.fetch

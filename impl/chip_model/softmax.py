@@ -12,22 +12,22 @@ class Softmax:
 
     __slots__ = ("_entry", "_index", "_largest", "_next", "_scores", "_table", "count", "e", "ran", "running", "z")
 
+    z: int
+    _entry: Entry
+    _largest: int
+    _next: int
+    """The score whose index is computed in this cycle, `count` after the last."""
+    _index: int | None
+    """The index that was computed in the cycle before."""
+
     def __init__(self) -> None:
         self._table = exp_table()
         self.ran = False
         """There was a SCORE; with `count` set at its issue."""
         self.count = 0
         self.e = [0] * LONGEST_OP
-        self.z = 0
-
-        self._entry = Entry()
         self._scores = [0] * LONGEST_OP
-        self._largest: int | None = None
         self.running = False
-        self._next = 0
-        """The score whose index is computed in this cycle, `count` after the last."""
-        self._index: int | None = None
-        """The index that was computed in the cycle before."""
 
     @property
     def looks_up(self) -> bool:
@@ -39,14 +39,12 @@ class Softmax:
         self.ran = True
         self.count = count
         self._entry = entry
-        self._largest = None
         self.z = 0
 
     def store(self, t: int, score: int) -> None:
         """Pass the edge with s_t in S2."""
         self._scores[t] = score
-        if self._largest is None or score > self._largest:
-            self._largest = score
+        self._largest = score if t == 0 else max(score, self._largest)
         if t == self.count - 1:
             self.running = True
             self._next = 0
@@ -66,5 +64,5 @@ class Softmax:
 
     def _index_of(self, score: int) -> int:
         """The place of a score in the table of exponentials."""
-        difference = (self._largest or 0) - score
+        difference = self._largest - score
         return min(LAST_INDEX, (difference * self._entry.m + (1 << (self._entry.sh - 1))) >> self._entry.sh)

@@ -10,9 +10,9 @@ NO_FAULT, EXT_RANGE, PAGE = ErrorCode.NONE, ErrorCode.EXT_RANGE, ErrorCode.PAGE
 BEYOND = WORD
 """The mark for an entry whose own word is not in memory: no table word has this value."""
 
-PAGE_BITS = 16
-VALID = 1 << 15
-"""The upper half of a table word that is right."""
+VALID = 1 << 31
+"""What a table word has beside its page."""
+MOST_PAGES = 1 << 16
 
 
 class Walk:
@@ -35,6 +35,13 @@ class Walk:
         "table_pending",
     )
 
+    _table_place: int
+    """Answers that come before the table's, while that is pending."""
+    _base: int
+    """The address of row k, found where it is checked."""
+    _reads_table: bool
+    _beyond: bool
+
     def __init__(self, lanes: int, words: int, registers: WalkerRegisters) -> None:
         self._row_words = lanes // 4
         self._words = words
@@ -46,14 +53,7 @@ class Walk:
         """The table word of row k's page, or BEYOND; None while it is not valid. `next`, that of the page after, likewise."""
         self.next: int | None = None
         self.table_pending = False
-        self._table_place = 0
-        """Answers that come before the table's, while that is pending."""
         self.fault = NO_FAULT
-
-        self._base = 0
-        """The address of row k, found where it is checked."""
-        self._reads_table = False
-        self._beyond = False
         self._found = NO_FAULT
         self.ending: tuple[ErrorCode, int] | None = None
         """Output: the fault, and the number of its GATHER, that end the run in this cycle."""
@@ -101,15 +101,14 @@ class Walk:
     def _row_address(self, gather: Descriptor, entry: int) -> int:
         """The address of row k in the page that its table word names."""
         rows = 1 << self._registers.logp
-        page = entry & (1 << PAGE_BITS) - 1
-        row_of_pool = (2 * page + gather.kv) * rows + (gather.address + self.k & rows - 1)
+        row_of_pool = (2 * (entry - VALID) + gather.kv) * rows + (gather.address + self.k & rows - 1)
         return self._registers.pool + row_of_pool * self._row_words
 
     def _check(self, entry: int) -> ErrorCode:
         """What is wrong with row k, whose address is found."""
         if entry == BEYOND:
             return EXT_RANGE
-        if entry >> PAGE_BITS != VALID or entry & (1 << PAGE_BITS) - 1 >= self._registers.npages:
+        if not 0 <= entry - VALID < min(self._registers.npages, MOST_PAGES):
             return PAGE
         return EXT_RANGE if self._base + self._row_words > self._words else NO_FAULT
 

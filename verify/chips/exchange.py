@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from impl.chip import ChipDied, ChipError, ChipTimeout, ChipUnknown, Counters, MemoryWords, Profile, Result, Start
-from spec.isa import IMEM_BASE, IMEM_INSTRUCTIONS, LANES, RESET, Register
+from spec.isa import IMEM_BASE, IMEM_INSTRUCTIONS, LANES, RESET, START, Register
 
 DO_END, DO_MEMORY, DO_WRITE, DO_RUN = range(4)
 SAID_END, SAID_DONE, SAID_LIMIT = range(3)
@@ -58,6 +58,8 @@ def check(starts: Sequence[Start], memory: MemoryWords, words: int, profile: Pro
         for address, value in start.registers:
             if not (0 <= address < HOST_ADDRESSES and 0 <= value < 1 << 32):
                 raise ValueError(f"host write of {value} to {address}: addresses have 11 bits, values 32")
+            if address == Register.CTRL and value & (START | RESET) == START:
+                raise ValueError("a start among the writes before it")
         for first, segment in start.memory:
             if segment.ndim != 1 or segment.dtype != np.uint32 or not 0 <= first <= words - len(segment):
                 raise ValueError(

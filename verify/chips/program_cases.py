@@ -34,7 +34,8 @@ OUT = 0x800
 
 COEFFICIENTS = SetQ(0, 40_000, 30)
 MEMORY: MemoryWords = np.random.default_rng(5).integers(0, 2**32, EXT_WORDS, np.uint32)
-"""What memory begins as: bytes of all kinds."""
+"""What memory begins as: bytes of all kinds; a chip has a copy of its own."""
+MEMORY.flags.writeable = False
 
 Program = tuple[Instruction, ...]
 

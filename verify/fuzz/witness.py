@@ -6,6 +6,7 @@ Format, version 1: {"kvproof": "program witness", "version": 1, "lanes": 16, "co
 where it has one; program null leaves instruction memory as it is, and of an instruction the words count, w0 first.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -102,10 +103,14 @@ def from_json(data: object) -> ProgramWitness:
     """The witness that the JSON values describe; ValueError says where they are malformed."""
     SCHEMA.check(data)
     assert isinstance(data, dict)
+    return ProgramWitness(case_of(data), tuple(data["chips"]), tuple(data["rules"]))
+
+
+def case_of(data: Mapping[str, Any]) -> FuzzCase:
+    """The case of a witness that is known to be well formed."""
     contents = Contents(data["contents"]["style"], data["contents"]["seed"])
     starts = tuple(_start_from_json(item) for item in data["starts"])
-    case = FuzzCase(data["lanes"], contents, starts, Profile(**data["profile"]))
-    return ProgramWitness(case, tuple(data["chips"]), tuple(data["rules"]))
+    return FuzzCase(data["lanes"], contents, starts, Profile(**data["profile"]))
 
 
 def _start_to_json(start: Start) -> dict[str, Any]:
