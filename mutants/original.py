@@ -20,13 +20,15 @@ def run_original(server: ForkServer, stages: tuple[str, ...]) -> Run:
     return server.run(Order(stages, dict.fromkeys(stages, budget), at_least=len(stages)))
 
 
-def budgets_of(original: Run, seen: Mapping[str, Reach] | None) -> dict[str, Budget]:
-    """Twenty times what the original took, so that a mutant that is merely slower is not a runaway."""
+def budgets_of(
+    original: Run, seen: Mapping[str, Reach] | None = None, least: float = LEAST_CPU_SECONDS
+) -> dict[str, Budget]:
+    """Twenty times what the original took, and at `least` so many seconds of CPU, so that what is merely slower is no runaway."""
     return {
         stage.stage: Budget(
             max(BUDGET_FACTOR * stage.steps, LEAST_STEPS),
-            max(BUDGET_FACTOR * stage.cpu_seconds, LEAST_CPU_SECONDS),
-            max(BUDGET_FACTOR * seen[stage.stage].longest_seconds, LEAST_CPU_SECONDS) if seen else None,
+            max(BUDGET_FACTOR * stage.cpu_seconds, least),
+            max(BUDGET_FACTOR * seen[stage.stage].longest_seconds, least) if seen else None,
         )
         for stage in original.stages
     }

@@ -15,7 +15,7 @@ from typing import Any
 
 from mutants.client import ForkServer
 from mutants.equivalence.all_paths import REFUTED, UNKNOWN
-from mutants.original import BASELINE_CPU_SECONDS, BUDGET_FACTOR, LEAST_STEPS
+from mutants.original import BASELINE_CPU_SECONDS, budgets_of
 from mutants.splice import Position
 from mutants.wire import Budget, Order, Run, StageRun
 
@@ -62,19 +62,9 @@ def baseline(server: ForkServer, stages: tuple[str, ...]) -> Run:
     return run
 
 
-def budgets(original: Run) -> dict[str, Budget]:
-    """By transcript, what a mutant's may take."""
-    return {
-        stage.stage: Budget(
-            max(BUDGET_FACTOR * stage.steps, LEAST_STEPS), max(BUDGET_FACTOR * stage.cpu_seconds, LEAST_CPU_SECONDS)
-        )
-        for stage in original.stages
-    }
-
-
 def walk(server: ForkServer, original: Run, module: str, mutant: CodeType, planted: CodeType) -> Walked:
     """What the mutant's transcripts say beside the original's; `planted` is the module with the change raising instead."""
-    before, limits = _documents(original), budgets(original)
+    before, limits = _documents(original), budgets_of(original, least=LEAST_CPU_SECONDS)
     found = _run(server, module, mutant, limits)
     after = _documents(found)
     for stage, document in before.items():
