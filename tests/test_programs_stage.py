@@ -4,12 +4,16 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+import pytest
+
 from impl.chip import ChipTimeout, Counters, MemoryWords, Profile, Result, Start
 from impl.chip_model.machine import ChipModel
 from impl.chip_model.sequencer import Head
+from impl.command import CommandError
 from impl.program import to_words
 from spec.isa import Halt
 from verify.chips.observed import observed_differences
+from verify.chips.pin_cli import agreed_ends
 from verify.chips.pinned import Case, differences, ends_of, plain_cases, read_pins
 from verify.chips.refusals import attempted
 from verify.chips.spec_chip import SpecChip
@@ -55,12 +59,25 @@ def test_memory_of_a_run_in_which_time_decides_is_pinned_too() -> None:
     assert [one.rule for one in differences(case, another_word, SpecChip(16), pinned)] == ["CHIP-CYCLE"]
 
 
+class Slower(ChipModel):
+    """A cycle more in TOTAL, as above."""
+
+    def run(self, starts: Sequence[Start], memory: MemoryWords, profile: Profile = Profile()) -> list[Result]:  # noqa: B008
+        return slower(starts, memory, profile)
+
+
+def test_nothing_is_pinned_where_simulators_differ() -> None:
+    assert agreed_ends(CASE, {"one": MODEL, "other": ChipModel(16)}) == read_pins()[NAME]
+    with pytest.raises(CommandError, match="the simulators differ"):
+        agreed_ends(CASE, {"one": MODEL, "other": Slower(16)})
+
+
 class Blurred(ChipModel):
     """Shows its observer another cycle than the one that it counts."""
 
     def __init__(self, **changes: Any) -> None:
         super().__init__(16)
-        self.changes = changes
+        self.changes: Any = changes
 
     def run(self, starts: Sequence[Start], memory: MemoryWords, profile: Profile = Profile()) -> list[Result]:  # noqa: B008
         see = self.observer

@@ -9,7 +9,7 @@ from impl.chip_model.compute import Compute
 from impl.chip_model.dma import Dma
 from impl.chip_model.memory import Memory, memory_of
 from impl.chip_model.queue import Queue
-from impl.chip_model.registers import CTRL, Registers
+from impl.chip_model.registers import Registers
 from impl.chip_model.scratchpad import Scratchpad
 from impl.chip_model.sequencer import HELD, ISSUES, Sequencer
 from impl.chip_model.trace import Snapshot
@@ -23,7 +23,10 @@ from spec.isa import (
     START,
     WATCHDOG_CYCLES,
     ErrorCode,
+    Register,
 )
+
+CTRL = Register.CTRL
 
 Observer = Callable[[Snapshot], None]
 
@@ -64,7 +67,7 @@ class ChipModel:
             machine.write_memory(address, words)
         for address, value in writes:
             machine.host_write(address, value)
-        machine.host_write(CTRL, START)
+        machine.start()
         registers = machine.registers
         last = min(start.reset_at or self.cycle_limit, self.cycle_limit)
         self._pass_cycles(machine, last)
@@ -102,7 +105,7 @@ def host_writes(start: Start) -> list[tuple[int, int]]:
         if address >> HOST_ADDRESS_BITS or value >> WORD_BITS:
             raise ValueError(f"the host port cannot write {value:#x} to {address:#x}")
         if address == CTRL and value & (START | RESET) == START:
-            raise ValueError("a start is not among the writes before it")
+            raise ValueError("a start is a run, not one of the writes before it")
     return writes
 
 
@@ -149,18 +152,22 @@ class Machine:
         self.idle(1)
         if address == CTRL and value & RESET:
             self.soft_reset()
-        elif self.registers.host_write(address, value):
-            self.registers.start()
-            self.sequencer.start()
-            self.memory.begin_run()
-            self.quiet = 0
+        else:
+            self.registers.host_write(address, value)
+
+    def start(self) -> None:
+        """Pass the cycle of the host's write that starts the program."""
+        self.idle(1)
+        self.registers.start()
+        self.sequencer.start()
+        self.memory.begin_run()
+        self.quiet = 0
 
     def soft_reset(self) -> None:
         """Pass the edge of a soft reset, after what else changes at that edge."""
         self.registers.soft_reset()
         self.compute.softmax.ran = False
         self.flush()
-        self.memory.end_run()
 
     def flush(self) -> None:
         """Forget what is in flight inside the chip; after `clock`, at the same edge."""
@@ -204,7 +211,7 @@ class Machine:
         self.sequencer.clock()
         if self.walk.ending is not None:
             self._break_off(*self.walk.ending)
-        elif self.quiet == WATCHDOG_CYCLES and self.registers.busy:
+        elif self.quiet == WATCHDOG_CYCLES:  # a run that ends otherwise has made progress a cycle or two before
             self._break_off(ErrorCode.TIMEOUT, self.sequencer.head_pc - self.sequencer.head_end)
 
     def _break_off(self, code: ErrorCode, pc: int) -> None:
@@ -246,7 +253,7 @@ class Machine:
         """The cycle as an observer sees it, between `evaluate` and `clock`."""
         dma, compute = self.dma, self.compute
         moving = self._moving
-        accepts = moving and self.memory.ready
+        accepts = self.memory.ready
         out = compute.packing.out
         return Snapshot(
             cycle,

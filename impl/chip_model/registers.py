@@ -1,10 +1,10 @@
 """What the host sees of the chip, and its instruction memory. Source: docs/chip.md section 3."""
 
 from impl.chip_model.counters import Counting
-from spec.isa import BUSY, CODE_SHIFT, DONE, ERROR, IMEM_BASE, IMEM_INSTRUCTIONS, START, ErrorCode, Register
+from spec.isa import BUSY, CODE_SHIFT, DONE, ERROR, IMEM_BASE, IMEM_INSTRUCTIONS, ErrorCode, Register
 
 REGISTERS = 8
-CTRL, R0, R7 = Register.CTRL, Register.R0, Register.R7
+R0, R7 = Register.R0, Register.R7
 
 WALKER = {
     Register.BTBASE: ("btbase", 20),
@@ -43,13 +43,8 @@ class Registers:
         """STATUS as the host reads it."""
         return self.code << CODE_SHIFT | ERROR * self.error | DONE * self.done | BUSY * self.busy
 
-    def host_write(self, address: int, value: int) -> bool:
-        """Whether this write, at the edge of a cycle that is not busy, starts the program.
-
-        Others set R1 .. R7, the walker's registers or IMEM; a soft reset is the machine's.
-        """
-        if address == CTRL:
-            return value & START != 0
+    def host_write(self, address: int, value: int) -> None:
+        """Pass the edge of a cycle that is not busy with a write of R1 .. R7, the walker's registers or IMEM."""
         if R0 < address <= R7:
             self.r[address - R0] = value
         elif address in WALKER:
@@ -57,7 +52,6 @@ class Registers:
             setattr(self.walker, name, value & (1 << bits) - 1)
         elif IMEM_BASE <= address < IMEM_BASE + len(self.imem):
             self.imem[address - IMEM_BASE] = value
-        return False
 
     def start(self) -> None:
         """Become busy."""

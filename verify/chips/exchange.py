@@ -59,7 +59,7 @@ def check(starts: Sequence[Start], memory: MemoryWords, words: int, profile: Pro
             if not (0 <= address < HOST_ADDRESSES and 0 <= value < 1 << 32):
                 raise ValueError(f"host write of {value} to {address}: addresses have 11 bits, values 32")
             if address == Register.CTRL and value & (START | RESET) == START:
-                raise ValueError("a start among the writes before it")
+                raise ValueError("a start is a run, not one of the writes before it")
         for first, segment in start.memory:
             if segment.ndim != 1 or segment.dtype != np.uint32 or not 0 <= first <= words - len(segment):
                 raise ValueError(

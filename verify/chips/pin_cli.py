@@ -37,10 +37,11 @@ def pins_of_rtl() -> dict[str, Ends]:
     """The ends of each case on the RTL. Raises CommandError where the simulators differ, and what Chip.run raises."""
     with ExitStack() as running:
         chips = {lanes: running.enter_context(open_chips(SIMULATED, lanes)) for lanes in LANES}
-        return {case.name: _ends(case, chips[case.lanes]) for case in cases()}
+        return {case.name: agreed_ends(case, chips[case.lanes]) for case in cases()}
 
 
-def _ends(case: Case, chips: Mapping[str, Chip]) -> Ends:
+def agreed_ends(case: Case, chips: Mapping[str, Chip]) -> Ends:
+    """The ends of the case on all of these chips. Raises CommandError where they differ, and what Chip.run raises."""
     found = {name: ends_of(case, chip.run(case.starts, case.memory, case.profile)) for name, chip in chips.items()}
     first, *others = found.values()
     if any(ends != first for ends in others):
