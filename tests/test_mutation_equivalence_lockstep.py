@@ -63,7 +63,7 @@ def walked(server: ForkServer, original: Run, before: str, after: str) -> Walked
 
 
 def test_an_equivalent_mutant_has_evidence_in_the_scopes_that_show_it(server: ForkServer, original: Run) -> None:
-    came = walked(server, original, "index >= table.sink_pages", "index > table.sink_pages")
+    came = walked(server, original, "lo >= held", "lo >= gone")
     assert came.verdict == SCOPE
     assert set(came.scopes) <= set(small_transcripts.STAGES) and len(came.scopes) >= 3
 
