@@ -93,6 +93,10 @@ module kestrel_bench #(
     integer request, reply, got, i, index, reset_left;
     reg watching, waves, over;
 
+    // Before the run begins nobody can be told: what ended it in reset, 0 nothing, and in which cycle.
+    reg begun;
+    reg [31:0] early, early_cycle;
+
     initial begin
         memory.clear;
 `ifdef KESTREL_FORKS
@@ -107,6 +111,8 @@ module kestrel_bench #(
         free = 32'd0;
         watching = 1'b0;
         over = 1'b0;
+        begun = 1'b0;
+        early = 32'd0;
     end
 
     // The inputs of the next cycle. While the host waits, it looks at STATUS, which already shows this cycle's.
@@ -130,9 +136,9 @@ module kestrel_bench #(
             h_we = 1'b0;
             h_wdata = 32'bx;
             if (state == RESET && reset_left == 0) begin
-                begin_run;
                 rst_n = 1'b1;
                 state = NEXT;
+                begin_run;
             end
             while (state == NEXT) next;
             case (state)
@@ -160,6 +166,7 @@ module kestrel_bench #(
 `ifdef KESTREL_FORKS
             $kestrel_await;
 `endif
+            begun = 1'b1;
             reply = $fopen("reply", "wb");
             request = $fopen("request", "rb");
             take;
@@ -178,6 +185,10 @@ module kestrel_bench #(
                 $dumpvars(0, kestrel_bench);
             end
 `endif
+            if (early != 32'd0) begin
+                now = early_cycle;
+                stop(early);
+            end
         end
     endtask
 
@@ -299,7 +310,10 @@ module kestrel_bench #(
     endtask
 
     task stop(input [31:0] said);
-        if (!over) begin
+        if (!begun) begin
+            if (early == 32'd0) early_cycle = now;
+            if (early == 32'd0) early = said;
+        end else if (!over) begin
             $fwrite(reply, "%u%u", said, now);
             $fclose(reply);
             over  = 1'b1;
