@@ -17,7 +17,8 @@ from mutants.ablation import ablation_document, ablation_plan, decide_ablation
 from mutants.bench.bench_cli import bench
 from mutants.engine import Plan, Record, carry_out
 from mutants.equivalence.equivalence_cli import equivalence
-from mutants.equivalence.ledger_rule import settle
+from mutants.equivalence.ledger import read_ledger
+from mutants.equivalence.ledger_rule import settle, under
 from mutants.farm.options import crew_of, crew_options, farm_of, farm_options
 from mutants.farm.scale import generic_plan, scale
 from mutants.farm.since import touched_since
@@ -199,7 +200,10 @@ def repeat(
 
     It passes when every run passes with the same verdicts.
     """
-    plan = _plan(catalogue, only, attribution, False, seed) if drawn is None else generic_plan(drawn, ())
+    if drawn is None:
+        plan = _plan(catalogue, only, attribution, False, seed)
+    else:
+        plan = under(generic_plan(drawn, ()), read_ledger(), whole_files=False, whole_surface=False)
     plans = [replace(plan, seed=seed + run) for run in range(runs)]
     return repeat_gate(plans, load, console(), crew_of(**who_judges))
 

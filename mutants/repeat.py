@@ -11,6 +11,7 @@ from rich.text import Text
 
 from impl.exit_codes import ExitCode
 from mutants.engine import Plan, Record, Result, carry_out
+from mutants.equivalence.ledger_rule import settle
 from mutants.farm.crew import SERIAL, Crew
 from mutants.farm.farm import Farm
 from mutants.gate import decide, median_cpu_ms
@@ -28,6 +29,7 @@ def repeat_gate(plans: Sequence[Plan], load: bool, out: Console, crew: Crew = SE
         for number, plan in enumerate(plans, 1):
             record = Record(plan)
             carry_out(record, announce, Farm(crew))
+            settle(record)
             decision = decide(record)
             codes.append(decision.code)
             results.append(record.results)
