@@ -19,7 +19,7 @@ from mutants.engine import Plan, Record, carry_out
 from mutants.equivalence.equivalence_cli import equivalence
 from mutants.equivalence.ledger import read_ledger
 from mutants.equivalence.ledger_rule import settle, under
-from mutants.farm.options import crew_of, crew_options, farm_of, farm_options
+from mutants.farm.options import farm_of, farm_options, place_of, place_options
 from mutants.farm.scale import generic_plan, scale
 from mutants.farm.since import touched_since
 from mutants.gate import decide
@@ -35,6 +35,7 @@ from mutants.rtl_engine import RtlPlan, RtlRecord, carry_out_rtl
 from mutants.rtl_mutant import RtlMutant
 from mutants.rtl_report import decide_rtl, show_rtl
 from mutants.terminal import progress, show, show_ablation
+from verify.campaign.executors import Kind
 from verify.chips.judge import SIMULATORS
 from verify.chips.tools import ToolMissing
 
@@ -185,7 +186,7 @@ cli.add_command(bench)
 @click.option("--load", is_flag=True, help="Keep every core busy meanwhile.")
 @click.option("--seed", default=0, show_default=True, help="Run k shuffles the mutants by seed + k.")
 @click.option("--drawn", type=click.IntRange(min=1), help="So many generic mutants, drawn at random, instead.")
-@crew_options
+@place_options
 def repeat(
     only: str | None,
     attribution: bool,
@@ -205,18 +206,22 @@ def repeat(
     else:
         plan = under(generic_plan(drawn, ()), read_ledger(), whole_files=False, whole_surface=False)
     plans = [replace(plan, seed=seed + run) for run in range(runs)]
-    return repeat_gate(plans, load, console(), crew_of(**who_judges))
+    return repeat_gate(plans, load, console(), place_of(**who_judges))
 
 
 @cli.command("scale", epilog=EPILOG)
 @click.argument("paths", nargs=-1, metavar="[PATH]...", type=click.Path(exists=True, path_type=Path))
 @click.option("--mutants", default=2000, show_default=True, type=click.IntRange(min=1), help="How many are drawn.")
 @click.option(
-    "--pairs", default=3, show_default=True, type=click.IntRange(min=1), help="How often both crews judge them."
+    "--pairs",
+    default=3,
+    show_default=True,
+    type=click.IntRange(min=1),
+    help="How often both numbers of workers judge them.",
 )
 @click.option("--executor", default="process", show_default=True, type=click.Choice(["process", "dask"]))
 @click.option("--catalogue", metavar="MODULE", help="Judge all mutants of this catalogue instead of drawn ones.")
-def scale_command(paths: tuple[Path, ...], mutants: int, pairs: int, executor: str, catalogue: str | None) -> ExitCode:
+def scale_command(paths: tuple[Path, ...], mutants: int, pairs: int, executor: Kind, catalogue: str | None) -> ExitCode:
     """Measure what a second worker brings: the same generic mutants, of PATH or of all files, on one worker and on two.
 
     It prints both ratios, of the time on the wall and of the CPU that all workers used, and passes when every run came to the

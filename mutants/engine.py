@@ -11,9 +11,9 @@ from dataclasses import asdict, dataclass, field
 
 from mutants.client import ForkServer, ServerError, Source
 from mutants.equivalence.ledger import Entry
-from mutants.farm.crew import WorkersLostError, judge_all
 from mutants.farm.farm import Farm
 from mutants.farm.job import Bench, Finding, Job, Shard, digest, digest_of_sources, estimates, shards_of
+from mutants.farm.judging import WorkersLostError, judge_all
 from mutants.farm.selection import stages_that_see, watch
 from mutants.farm.work import end_server, judge_job, kept_server
 from mutants.making import Made, make
@@ -237,7 +237,7 @@ def _judge_mutants(
     farm: Farm,
     announce: Announce,
 ) -> None:
-    """The result of every job into the record: from what is known, or from the crew."""
+    """The result of every job into the record: from what is known, or from those who judge."""
 
     def take(findings: Iterable[Finding], known: bool) -> None:
         for finding in findings:
@@ -251,12 +251,12 @@ def _judge_mutants(
 
     take((known[name] for name in jobs if name in known), known=True)
     left = [job for name, job in jobs.items() if name not in known]
-    if farm.crew.one_by_one:
+    if farm.place.serial:
         shards = [Shard(bench, (job,)) for job in left]
     else:
-        shards = shards_of(left, estimates(left, farm.costs()), farm.crew.workers, bench)
+        shards = shards_of(left, estimates(left, farm.costs()), farm.place.workers, bench)
     begun = time.monotonic()
-    record.workers = judge_all(shards, farm.crew, deliver)
+    record.workers = judge_all(shards, farm.place, deliver)
     record.judging_seconds = time.monotonic() - begun
 
 

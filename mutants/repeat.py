@@ -12,23 +12,24 @@ from rich.text import Text
 from impl.exit_codes import ExitCode
 from mutants.engine import Plan, Record, Result, carry_out
 from mutants.equivalence.ledger_rule import settle
-from mutants.farm.crew import SERIAL, Crew
 from mutants.farm.farm import Farm
+from mutants.farm.judging import SERIAL
 from mutants.gate import decide, median_cpu_ms
 from mutants.terminal import progress
+from verify.campaign.executors import Place
 
 # Ends by itself soon after the process that started it.
 BUSY = "import os, sys\nwhile os.getppid() == int(sys.argv[1]):\n    sum(range(1_000_000))"
 
 
-def repeat_gate(plans: Sequence[Plan], load: bool, out: Console, crew: Crew = SERIAL) -> ExitCode:
+def repeat_gate(plans: Sequence[Plan], load: bool, out: Console, place: Place = SERIAL) -> ExitCode:
     """Run each plan, print a line for each and whether all verdicts agree; the exit code is the command's."""
     codes: list[ExitCode] = []
     results: list[list[Result]] = []
     with _busy_cores() if load else nullcontext(), progress(out, sum(plan.units() for plan in plans)) as announce:
         for number, plan in enumerate(plans, 1):
             record = Record(plan)
-            carry_out(record, announce, Farm(crew))
+            carry_out(record, announce, Farm(place))
             settle(record)
             decision = decide(record)
             codes.append(decision.code)

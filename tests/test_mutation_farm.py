@@ -20,16 +20,17 @@ from impl.command import CommandError
 from impl.exit_codes import ExitCode
 from mutants.client import ServerError
 from mutants.engine import Plan, Record, carry_out
-from mutants.farm.crew import SERIAL, Crew, SerialExecutor, crew, dask_workers, judge_all
 from mutants.farm.farm import Farm
 from mutants.farm.job import Bench, Job, Shard, estimates, shards_of
-from mutants.farm.options import farm_of
+from mutants.farm.judging import SERIAL, judge_all
+from mutants.farm.options import farm_of, place_of
 from mutants.farm.scale import scale
 from mutants.farm.work import end_server, kept_server
 from mutants.gate import decide
 from mutants.mutant import Mutant
 from mutants.verdicts import Status, Verdict
 from tests.toy_cache.catalogue import BROKEN, MUTANTS, NO_OP, PROJECT, in_take
+from verify.campaign.executors import InPlace, Kind, Place, dask_workers
 
 STACK = "tests.toy_cache.stack"
 COPY = MUTANTS[1]
@@ -51,13 +52,13 @@ def verdicts(record: Record) -> dict[str, Verdict]:
 
 
 def carried_out(
-    crew: Crew,
+    place: Place,
     seed: int | None = None,
     mutants: Sequence[Mutant] = ENDS,
     announce: Callable[[str], None] = lambda label: None,
 ) -> Record:
     record = Record(Plan(PROJECT, tuple(mutants), NO_OP, BROKEN, seed=seed))
-    carry_out(record, announce, Farm(crew))
+    carry_out(record, announce, Farm(place))
     return record
 
 
@@ -76,7 +77,7 @@ class Killer:
 
 @pytest.fixture(scope="module")
 def serial() -> dict[str, Verdict]:
-    found = verdicts(carried_out(crew("serial", 1)))
+    found = verdicts(carried_out(SERIAL))
     kinds = {verdict.status for verdict in found.values()}
     assert kinds == {
         Status.KILLED_ASSERTION,
@@ -92,7 +93,7 @@ def serial() -> dict[str, Verdict]:
 
 def test_two_processes_come_to_the_serial_verdicts_though_one_is_killed(serial: dict[str, Verdict]) -> None:
     killer = Killer(lambda: [process.pid for process in active_children() if process.pid])
-    assert verdicts(carried_out(crew("process", 2), seed=3, announce=killer)) == serial
+    assert verdicts(carried_out(Place("process", 2), seed=3, announce=killer)) == serial
     assert killer.killed
     assert active_children() == []
 
@@ -107,18 +108,18 @@ def test_two_dask_workers_come_to_the_serial_verdicts_though_one_is_killed(seria
             yield executor
 
     killer = Killer(lambda: pids)
-    assert verdicts(carried_out(Crew(2, opened), seed=4, announce=killer)) == serial
+    assert verdicts(carried_out(Place("dask", 2, opens=opened), seed=4, announce=killer)) == serial
     assert killer.killed in pids
 
 
 def test_any_executor_will_do(serial: dict[str, Verdict]) -> None:
     chosen = [mutant for mutant in ENDS if mutant.id in ("bottom", "copy", "crashes")]
     with ThreadPoolExecutor(2) as threads:
-        found = verdicts(carried_out(Crew(2, lambda: nullcontext(threads)), mutants=chosen))
+        found = verdicts(carried_out(Place(workers=2, opens=lambda: nullcontext(threads)), mutants=chosen))
     assert found == {mutant.id: serial[mutant.id] for mutant in chosen}
 
 
-class LosesEverything(SerialExecutor):
+class LosesEverything(InPlace):
     """Every call ends with its worker."""
 
     def submit(self, call: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
@@ -129,9 +130,9 @@ class LosesEverything(SerialExecutor):
 
 
 def test_workers_that_are_lost_again_and_again_break_the_run() -> None:
-    record = carried_out(Crew(2, LosesEverything), mutants=MUTANTS[:2])
+    record = carried_out(Place(workers=2, opens=LosesEverything), mutants=MUTANTS[:2])
     (problem,) = record.problems
-    assert problem.startswith("2 shards were lost with their workers, 3 times in a row; the last: BrokenExecutor: gone")
+    assert problem.startswith("a shard of 1 mutants was lost with each worker that had it; the last: gone")
     assert decide(record).code is ExitCode.BROKEN
 
 
@@ -169,13 +170,14 @@ def test_a_mutant_that_has_never_run_costs_what_its_family_does() -> None:
 
 def test_dask_that_is_not_there_is_said_with_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(CommandError, match=r"pip install dask==2026\.8\.0 distributed==2026\.8\.0") as said:
-        crew("dask", 2)
+    with pytest.raises(CommandError, match="needs the package distributed: run `make setup`") as said:
+        place_of("dask", 2, None)
     assert said.value.code is ExitCode.UNKNOWN
 
 
 def test_options_that_do_not_go_together_are_refused() -> None:
-    for executor, workers, scheduler in ((None, 2, None), ("process", None, "tcp://127.0.0.1:1")):
+    wrong: list[tuple[Kind | None, int | None, str | None]] = [(None, 2, None), ("process", None, "tcp://127.0.0.1:1")]
+    for executor, workers, scheduler in wrong:
         with pytest.raises(click.UsageError):
             farm_of("named", executor, workers, scheduler, None, False)
 

@@ -9,8 +9,8 @@ from dataclasses import replace
 
 from mutants.engine import Record, carry_out
 from mutants.farm.cache import Cache
-from mutants.farm.crew import SERIAL
 from mutants.farm.farm import Farm
+from mutants.farm.judging import SERIAL
 from mutants.generic.command import ROOT, chosen, plan_of
 from mutants.generic.surface import read_surface
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from impl.command import CommandError, write_json
+from impl.schema import Schema
 from mutants.mutant import Mutant
 
 LEDGER = Path("mutants", "ledger.json")
@@ -34,13 +35,15 @@ _ENTRY: dict[str, Any] = {
     "additionalProperties": False,
     "required": ["id", "module", "function", "operator", "before", "after", "kind", "reason"],
 }
-SCHEMA: dict[str, Any] = {
-    "$schema": "https://json-schema.org/draft/2020-12/schema",
-    "type": "object",
-    "properties": {"entries": {"type": "array", "items": _ENTRY}},
-    "additionalProperties": False,
-    "required": ["entries"],
-}
+SCHEMA = Schema(
+    {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "type": "object",
+        "properties": {"entries": {"type": "array", "items": _ENTRY}},
+        "additionalProperties": False,
+        "required": ["entries"],
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,13 +83,10 @@ def read_ledger(path: str | Path = LEDGER) -> tuple[Entry, ...]:
         document = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise CommandError(f"{path} is no JSON: {error}") from None
-    from jsonschema import Draft202012Validator  # here alone: the gate without a ledger need not wait for it
-    from jsonschema.exceptions import best_match
-
-    wrong = best_match(Draft202012Validator(SCHEMA).iter_errors(document))
-    if wrong is not None:
-        where = "/".join(map(str, wrong.absolute_path)) or "the document"
-        raise CommandError(f"{path} is no ledger: {where}: {wrong.message}".replace("\n", " ")[:300])
+    try:
+        SCHEMA.check(document)
+    except ValueError as error:
+        raise CommandError(f"{path} is no ledger: {error}".replace("\n", " ")) from None
     entries = tuple(_entry(data) for data in document["entries"])
     ids = [entry.id for entry in entries]
     twice = sorted({id for id in ids if ids.count(id) > 1})

@@ -1,4 +1,4 @@
-"""How a run is carried out: by which crew, and where verdicts are taken from and kept."""
+"""How a run is carried out: where it is judged, and where verdicts are taken from and kept."""
 
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
@@ -7,20 +7,21 @@ from functools import partial
 from pathlib import Path
 
 from mutants.farm.cache import Cache, surroundings
-from mutants.farm.crew import SERIAL, Crew
 from mutants.farm.folder import RunFolder
 from mutants.farm.job import Finding, Job, Json, digest
+from mutants.farm.judging import SERIAL
 from mutants.mutant import Project
+from verify.campaign.executors import Place
 
 
 @dataclass(slots=True)
 class Farm:
-    """The crew of a run, its cache, and its folder.
+    """Where the mutants of a run are judged, its cache, and its folder.
 
     A run of some `kind` begins a folder of that kind, or goes on with the one to `resume`; without a kind it has none.
     """
 
-    crew: Crew = SERIAL
+    place: Place = SERIAL
     cache: Cache | None = None
     kind: str | None = None
     resume: Path | None = None

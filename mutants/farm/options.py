@@ -8,17 +8,17 @@ from typing import Any
 
 import click
 
+from impl.command import CommandError
+from impl.exit_codes import ExitCode
 from mutants.farm.cache import Cache
-from mutants.farm.crew import Crew, crew
 from mutants.farm.farm import Farm
 from mutants.farm.folder import NEWEST, to_resume
+from verify.campaign.executors import KINDS, ExecutorMissing, Kind, Place
 
-EXECUTORS = ("serial", "process", "dask")
-
-CREW = (
+PLACE = (
     click.option(
         "--executor",
-        type=click.Choice(EXECUTORS),
+        type=click.Choice(KINDS),
         help="Who judges: this process alone, several processes, or a Dask cluster.",
     ),
     click.option("--workers", type=click.IntRange(min=1), help="How many judge at once.  [default: one a core]"),
@@ -47,28 +47,36 @@ KEPT = (
 Command = Callable[..., Any]
 
 
-def crew_options(command: Command) -> Command:
+def place_options(command: Command) -> Command:
     """Give the command the options that say who judges."""
-    return reduce(lambda done, option: option(done), reversed(CREW), command)
+    return reduce(lambda done, option: option(done), reversed(PLACE), command)
 
 
 def farm_options(command: Command) -> Command:
     """Give the command the options of a run that is kept, as well as those that say who judges."""
-    return crew_options(reduce(lambda done, option: option(done), reversed(KEPT), command))
+    return place_options(reduce(lambda done, option: option(done), reversed(KEPT), command))
 
 
-def crew_of(executor: str | None, workers: int | None, scheduler: str | None) -> Crew:
-    """The crew that these options mean; this process alone without an executor. Raises UsageError."""
+def place_of(executor: Kind | None, workers: int | None, scheduler: str | None) -> Place:
+    """Where these options say that mutants are judged; in this process without an executor.
+
+    Raises UsageError, and CommandError when there is no such place, before anything runs.
+    """
     if executor is None and (workers is not None or scheduler is not None):
         raise click.UsageError("--workers and --scheduler are for --executor")
     if scheduler is not None and executor != "dask":
         raise click.UsageError("--scheduler is for --executor dask")
-    return crew(executor or "serial", workers or os.cpu_count() or 1, scheduler)
+    place = Place(executor or "serial", workers or os.cpu_count() or 1, scheduler)
+    try:
+        place.check()
+    except ExecutorMissing as error:
+        raise CommandError(str(error), ExitCode.UNKNOWN) from None
+    return place
 
 
 def farm_of(
     kind: str,
-    executor: str | None,
+    executor: Kind | None,
     workers: int | None,
     scheduler: str | None,
     resume: str | None,
@@ -80,8 +88,8 @@ def farm_of(
     A run with an executor, one that is resumed and one that is `always_kept` has a folder and takes known verdicts from the
     cache. Raises UsageError for options that do not go together, CommandError when there is nothing to resume.
     """
-    hands = crew_of(executor, workers, scheduler)
+    place = place_of(executor, workers, scheduler)
     if executor is None and resume is None and not always_kept:
-        return Farm(hands)
+        return Farm(place)
     folder = None if resume is None else to_resume(kind) if resume == NEWEST else Path(resume)
-    return Farm(hands, None if no_cache else Cache(), kind, folder)
+    return Farm(place, None if no_cache else Cache(), kind, folder)

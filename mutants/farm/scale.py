@@ -12,12 +12,12 @@ from rich.text import Text
 
 from impl.exit_codes import ExitCode
 from mutants.engine import Announce, Plan, Record, carry_out
-from mutants.farm.crew import crew
 from mutants.farm.farm import Farm
 from mutants.repeat import verdict_key
 from mutants.terminal import progress
+from verify.campaign.executors import Kind, Place
 
-CREWS = (1, 2)
+WORKERS = (1, 2)
 GENERIC = "mutants.generic.command"
 
 
@@ -31,14 +31,14 @@ class Measured:
     problems: tuple[str, ...]
 
 
-def scale(plan: Plan, pairs: int, executor: str, out: Console) -> ExitCode:
+def scale(plan: Plan, pairs: int, executor: Kind, out: Console) -> ExitCode:
     """Run the pairs, print each and the spread of both ratios; it passes when every run came to the same verdicts."""
     ratios: list[tuple[float, float]] = []
     verdicts: list[dict[str, str]] = []
-    with progress(out, pairs * len(CREWS) * plan.units()) as announce:
+    with progress(out, pairs * len(WORKERS) * plan.units()) as announce:
         for pair in range(pairs):
             # Which one goes first changes from pair to pair, so that a machine that gets slower favours neither.
-            order = CREWS if pair % 2 == 0 else CREWS[::-1]
+            order = WORKERS if pair % 2 == 0 else WORKERS[::-1]
             found = {workers: _measured(plan, executor, workers, announce) for workers in order}
             for one in found.values():
                 if one.problems:
@@ -68,9 +68,9 @@ def generic_plan(mutants: int, paths: Sequence[Path]) -> Plan:
     return replace(plan, selects=True)
 
 
-def _measured(plan: Plan, executor: str, workers: int, announce: Announce) -> Measured:
+def _measured(plan: Plan, executor: Kind, workers: int, announce: Announce) -> Measured:
     record = Record(plan)
-    carry_out(record, announce, Farm(crew(executor, workers)))
+    carry_out(record, announce, Farm(Place(executor, workers)))
     verdicts = {result.mutant.id: verdict_key(result) for result in record.results}
     return Measured(record.judging_seconds, sum(record.workers.values()), verdicts, tuple(record.problems))
 

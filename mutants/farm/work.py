@@ -6,10 +6,10 @@ behind.
 
 import os
 import platform
-import signal
 import socket
 import threading
 import time
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
 from mutants.client import ForkServer, ServerError
@@ -17,11 +17,13 @@ from mutants.farm.job import Finding, Job, Json, Shard, digest_of_sources
 from mutants.mutant import Project
 from mutants.verdicts import judge_run
 from mutants.wire import Budget, Order
-from verify.sandbox import die_with
 
-_servers: dict[int, tuple[str, ForkServer]] = {}
-_digests: dict[int, str] = {}
-_ended_cpu: list[float] = []
+Here = tuple[int, int]
+"""A process and a thread of it: what a process that forks workers has kept is not theirs."""
+
+_servers: dict[Here, tuple[str, ForkServer]] = {}
+_digests: dict[Here, str] = {}
+_ended_cpu: defaultdict[int, float] = defaultdict(float)
 
 
 def judge_shard(shard: Shard) -> Json:
@@ -33,7 +35,7 @@ def judge_shard(shard: Shard) -> Json:
     if bench.python != platform.python_version():
         raise ServerError(f"a worker runs Python {platform.python_version()}, the run {bench.python}")
     server = kept_server(bench.run, bench.project, bench.mutable)
-    if _digests[threading.get_ident()] != bench.sources:
+    if _digests[_here()] != bench.sources:
         raise ServerError(f"a worker on {socket.gethostname()} reads other sources than the run")
     found = [judge_job(job, server, bench.budgets).as_json() for job in shard.jobs]
     return {"findings": found, "worker": f"{socket.gethostname()}:{os.getpid()}", "cpu_seconds": cpu_so_far()}
@@ -53,7 +55,7 @@ def kept_server(run: str, project: Project, mutable: Iterable[str]) -> ForkServe
 
     Raises ServerError.
     """
-    here = threading.get_ident()
+    here = _here()
     if here not in _servers or _servers[here][0] != run:
         end_server()
         _servers[here] = run, ForkServer(project, mutable)
@@ -64,18 +66,17 @@ def kept_server(run: str, project: Project, mutable: Iterable[str]) -> ForkServe
 
 def end_server() -> None:
     """End this thread's server, if it has one."""
-    kept = _servers.pop(threading.get_ident(), None)
+    kept = _servers.pop(_here(), None)
     if kept is not None:
         kept[1].close()
-        _ended_cpu.append(kept[1].cpu_seconds())
+        _ended_cpu[os.getpid()] += kept[1].cpu_seconds()
 
 
 def cpu_so_far() -> float:
     """CPU seconds of this process, of its servers, and of their children that have ended."""
-    return time.process_time() + sum(_ended_cpu) + sum(server.cpu_seconds() for _, server in _servers.values())
+    own = [server for (process, _), (_, server) in _servers.items() if process == os.getpid()]
+    return time.process_time() + _ended_cpu[os.getpid()] + sum(server.cpu_seconds() for server in own)
 
 
-def be_a_worker(parent: int) -> None:
-    """In a new worker process: end with the run, and leave an interrupt to it."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    die_with(parent)
+def _here() -> Here:
+    return os.getpid(), threading.get_ident()

@@ -12,8 +12,7 @@ from dataclasses import asdict
 from functools import cache
 from pathlib import Path
 
-import jsonschema
-
+from impl.schema import Schema
 from mutants.reports.data import Attempt, Json, JudgedMutant, MutationRun, Trial, counts
 from mutants.splice import Position
 from mutants.verdicts import Status
@@ -59,10 +58,10 @@ def document(run: MutationRun) -> Json:
 
 def check_document(report: Json) -> None:
     """A ValueError says where the report breaks the schema, or which id two mutants share."""
-    error = next(_validator().iter_errors(report), None)
-    if error is not None:
-        where = "/".join(map(str, error.absolute_path)) or "the top level"
-        raise ValueError(f"the report is none of Stryker's schema, at {where}: {error.message[:200]}")
+    try:
+        _schema().check(report)
+    except ValueError as error:
+        raise ValueError(f"the report is none of Stryker's schema, {error}") from None
     files = report["files"]
     assert isinstance(files, dict)
     ids = [mutant["id"] for file in files.values() for mutant in file["mutants"]]
@@ -72,8 +71,8 @@ def check_document(report: Json) -> None:
 
 
 @cache
-def _validator() -> jsonschema.Draft202012Validator:
-    return jsonschema.Draft202012Validator(json.loads(SCHEMA.read_text(encoding="utf-8")))
+def _schema() -> Schema:
+    return Schema(json.loads(SCHEMA.read_text(encoding="utf-8")))
 
 
 def _files(run: MutationRun) -> Json:

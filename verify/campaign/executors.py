@@ -12,8 +12,16 @@ import os
 import signal
 from collections import Counter, deque
 from collections.abc import Callable, Generator, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, ProcessPoolExecutor, wait
-from contextlib import contextmanager
+from concurrent.futures import (
+    FIRST_COMPLETED,
+    BrokenExecutor,
+    CancelledError,
+    Executor,
+    Future,
+    ProcessPoolExecutor,
+    wait,
+)
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import Any, Literal, ParamSpec, TypeVar, get_args
 
@@ -43,11 +51,32 @@ class ExecutorMissing(Exception):  # noqa: N818
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Which executor, with how many workers, and at which scheduler's address; without one, Dask starts its own workers."""
+    """Which executor, with how many workers, and at which scheduler's address; without one, Dask starts its own workers.
+
+    `opens` gives an executor of the caller's own instead; it is opened anew after the loss of a worker has broken it.
+    """
 
     kind: Kind = "serial"
     workers: int = 1
     scheduler: str | None = None
+    opens: Callable[[], AbstractContextManager[Executor]] | None = None
+
+    @property
+    def serial(self) -> bool:
+        """Whether work is done in this process, one item at a time."""
+        return self.kind == "serial" and self.opens is None
+
+    def open(self) -> AbstractContextManager[Executor]:
+        """The executor. Raises ExecutorMissing when it is entered."""
+        return self.opens() if self.opens else open_executor(self.kind, self.workers, self.scheduler)
+
+    def check(self) -> None:
+        """Raises ExecutorMissing when Dask is asked for and is not there, or no scheduler answers."""
+        if self.kind == "dask":
+            distributed = dask()
+            if self.scheduler is not None:
+                with scheduler_client(distributed, self.scheduler):
+                    pass
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +146,7 @@ def finished(place: Place, function: Callable[[T], R], items: Iterable[T]) -> Ge
     while True:
         running: dict[Future[R], tuple[int, T]] = {}
         whole = True
-        with open_executor(place.kind, place.workers, place.scheduler) as executor:
+        with place.open() as executor:
             while whole:
                 # What was lost twice has the workers for itself: the others must not be lost with it.
                 room = 1 if any(losses[number] > 1 for number, _ in again) else in_flight(executor, place)
@@ -126,7 +155,7 @@ def finished(place: Place, function: Callable[[T], R], items: Iterable[T]) -> Ge
                     return
                 for future in wait(running, LOOK_SECONDS, FIRST_COMPLETED).done:
                     number, item = running.pop(future)
-                    error = future.exception()
+                    error = failure(future)
                     if error is None:
                         yield item, future.result()
                     elif place.kind == "dask" and cannot_import(error):
@@ -147,15 +176,23 @@ def finished(place: Place, function: Callable[[T], R], items: Iterable[T]) -> Ge
 
 def in_flight(executor: Executor, place: Place) -> int:
     """Items to have submitted at a time; in this process one, or none would come before the last."""
-    if place.kind == "serial":
+    if place.serial:
         return 1
     workers = executor.workers if isinstance(executor, OnCluster) else place.workers
     return IN_FLIGHT_PER_WORKER * max(1, workers)
 
 
+def failure(future: Future[R]) -> BaseException | None:
+    """What the call raised, or that it was cancelled with its worker; None when it came to its end."""
+    try:
+        return future.exception()
+    except CancelledError as error:
+        return error
+
+
 def lost_worker(error: BaseException) -> bool:
     """Whether it says that the worker is gone, rather than what the work itself raised."""
-    return isinstance(error, BrokenExecutor) or type(error).__name__ == "KilledWorker"
+    return isinstance(error, BrokenExecutor | CancelledError) or type(error).__name__ == "KilledWorker"
 
 
 def cannot_import(error: BaseException) -> bool:
@@ -209,10 +246,7 @@ def serve(parent: int) -> None:
 @contextmanager
 def dask_workers(workers: int, scheduler: str | None) -> Iterator[Executor]:
     """The cluster at the scheduler's address, or so many processes of this machine that end with the block."""
-    try:
-        distributed: Any = importlib.import_module("distributed")
-    except ModuleNotFoundError:
-        raise ExecutorMissing("--executor dask needs the package distributed: run `.ci/setup`") from None
+    distributed = dask()
     with contextlib.ExitStack() as stack:
         address = scheduler
         if scheduler is None:
@@ -221,12 +255,25 @@ def dask_workers(workers: int, scheduler: str | None) -> Iterator[Executor]:
                     n_workers=workers,
                     threads_per_worker=1,
                     processes=True,
-                    dashboard_address=":0",
+                    host="127.0.0.1",
+                    dashboard_address=None,
                     silence_logs=logging.CRITICAL,
                 )
             )
-        try:
-            client = stack.enter_context(distributed.Client(address, timeout=SCHEDULER_SECONDS))
-        except (OSError, TimeoutError, ValueError) as error:
-            raise ExecutorMissing(f"no Dask scheduler answers at {scheduler}: {error}") from None
-        yield OnCluster(client)
+        yield OnCluster(stack.enter_context(scheduler_client(distributed, address)))
+
+
+def dask() -> Any:
+    """The package distributed. Raises ExecutorMissing."""
+    try:
+        return importlib.import_module("distributed")
+    except ImportError:
+        raise ExecutorMissing("--executor dask needs the package distributed: run `make setup`") from None
+
+
+def scheduler_client(distributed: Any, address: Any) -> Any:
+    """A client of the scheduler at the address, or of a cluster, to be closed. Raises ExecutorMissing."""
+    try:
+        return distributed.Client(address, timeout=SCHEDULER_SECONDS)
+    except (OSError, TimeoutError, ValueError) as error:
+        raise ExecutorMissing(f"no Dask scheduler answers at {address}: {error}") from None
