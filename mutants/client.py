@@ -34,24 +34,27 @@ class ServerError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A held module as the server read it: path below the project's root, and text."""
+    """A held module as the server read it: path below the project's root, text, and all that it may import, by name."""
 
     path: str
     source: str
+    imports: frozenset[str] = frozenset()
 
 
 class ForkServer:
     """A running fork server; use as a context manager, which ends it and every child of it.
 
-    `mutable` are the modules that orders may mutate. A server that is lost, by a mutant that kills its parent for
-    instance, costs the run that lost it; the next run starts a new one.
+    `mutable` are the modules that orders may mutate, `stages` those that they may run. `places` has the module of each stage that
+    the suite names by one. A server that is lost, by a mutant that kills its parent for instance, costs the run that lost it; the
+    next run starts a new one.
     """
 
-    def __init__(self, project: Project, mutable: Iterable[str]) -> None:
+    def __init__(self, project: Project, mutable: Iterable[str], stages: Iterable[str] = ()) -> None:
         self.project = project
-        self._setup = Setup(project, tuple(sorted(set(mutable))))
+        self._setup = Setup(project, tuple(sorted(set(mutable))), tuple(stages))
         self.sources: Mapping[str, Source] = {}
         self.versions: Mapping[str, str] = {}
+        self.places: Mapping[str, str] = {}
         self._received = b""
         self._process: subprocess.Popen[bytes] | None = None
         self._ended_cpu = 0.0
@@ -119,12 +122,16 @@ class ForkServer:
         if "error" in greeting:
             self.close()
             raise ServerError(f"the fork server cannot read the project: {greeting['error']}")
-        sources = {name: Source(**module) for name, module in greeting["modules"].items()}
+        sources = {
+            name: Source(module["path"], module["source"], frozenset(module["imports"]))
+            for name, module in greeting["modules"].items()
+        }
         if self.sources and sources != self.sources:
             self.close()
             raise ServerError("the sources have changed during the run")
         self.sources = sources
         self.versions = greeting["versions"]
+        self.places = greeting["places"]
 
     def _send(self, message: dict[str, object]) -> None:
         assert self._process is not None and self._process.stdin is not None

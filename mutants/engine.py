@@ -23,6 +23,9 @@ from mutants.splice import Spliced
 from mutants.verdicts import Status, Verdict
 from mutants.wire import Reach, Run
 
+ORIGINAL, REACH = "run", "reach"
+"""What is kept of the original: how it ran, and what each stage calls."""
+
 Announce = Callable[[str], None]
 """Told what is about to run, or which mutant has its verdict, once for each unit of `units`."""
 
@@ -141,7 +144,7 @@ def carry_out(record: Record, announce: Announce, farm: Farm | None = None) -> N
     begun = time.monotonic()
     farm = farm or Farm()
     try:
-        server = kept_server(farm.run, record.plan.project, record.plan.modules())
+        server = kept_server(farm.run, record.plan.project, record.plan.modules(), record.plan.stages())
         record.sources, record.versions = server.sources, server.versions
         _run_plan(record, server, announce, farm)
     except (ServerError, WorkersLostError, NotSoundError) as error:
@@ -159,12 +162,12 @@ def _run_plan(record: Record, server: ForkServer, announce: Announce, farm: Farm
     plan, project = record.plan, record.plan.project
     made = make(plan.controls(), server.sources, project) | make(plan.mutants, server.sources, project)
     sources = digest_of_sources(server.sources)
-    farm.begin(plan.digest(), project, sources, server.versions)
+    farm.begin(plan.digest(), server)
     seen = _watch(plan, server, farm, announce) if plan.selects else None
     jobs, settled = _jobs(plan, made, seen)
     known = farm.known(list(jobs.values()))
     # With every verdict known, the original that they were found beside is that of the same cache.
-    said = farm.recall(plan.stages()) if known.keys() == jobs.keys() else None
+    said = farm.recall(ORIGINAL, plan.stages()) if known.keys() == jobs.keys() else None
     announce("the original")
     record.before = run_original(server, plan.stages()) if said is None else Run.of_json(said)
     check_original(record.before, plan.stages())
@@ -178,7 +181,7 @@ def _run_plan(record: Record, server: ForkServer, announce: Announce, farm: Farm
     record.after = run_original(server, plan.stages()) if said is None else record.before
     check_original(record.after, plan.stages())
     check_unchanged(record.before, record.after)
-    farm.remember(plan.stages(), asdict(record.after))
+    farm.remember(ORIGINAL, plan.stages(), asdict(record.after))
 
 
 def _run_controls(
@@ -202,9 +205,9 @@ def _watch(plan: Plan, server: ForkServer, farm: Farm, announce: Announce) -> di
     announce("what each stage calls")
     seen: dict[str, Reach] = {}
     for stage in plan.stages():
-        said = farm.recall(["reach", stage])
+        said = farm.recall(REACH, (stage,))
         seen[stage] = watch(server, stage) if said is None else Reach.of_json(said)
-        farm.remember(["reach", stage], seen[stage].as_json())
+        farm.remember(REACH, (stage,), seen[stage].as_json())
     return seen
 
 

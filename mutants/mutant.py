@@ -77,8 +77,9 @@ class Project:
     """Where mutants live and what judges them.
 
     `subject` are the packages that hold mutated modules, `checks` those that judge them, `oracle` those that say what is
-    right. `suite` is the module that offers STAGES and StepsExhausted. A mutant goes through the stages of its family, and
-    through `stages` when `family_stages` does not name the family; in this order, the one that shows most for its cost first.
+    right. `suite` is the module that offers STAGES and StepsExhausted; a stage with a `module` needs what that one imports.
+    A mutant goes through the stages of its family, and through `stages` when `family_stages` does not name the family; in this
+    order, the one that shows most for its cost first.
     """
 
     root: str

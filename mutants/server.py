@@ -33,8 +33,7 @@ def serve(orders: BinaryIO, answers: BinaryIO) -> None:
     project = setup.project
     try:
         sys.path.insert(0, project.root)
-        packages = (*project.subject, *project.checks, *project.oracle)
-        held = hold(project.root, packages, (project.suite, *setup.mutable))
+        held, places = _hold_all(setup)
         _import_all_blind(held, setup)
         _check_clean(setup.mutable)
     except Exception as error:
@@ -43,7 +42,7 @@ def serve(orders: BinaryIO, answers: BinaryIO) -> None:
     # Everything so far is every child's: the collector need not look at it again, nor copy its pages by touching it.
     gc.collect()
     gc.freeze()
-    _answer(answers, _greeting(held, project))
+    _answer(answers, _greeting(held, project) | {"places": places})
     for line in orders:
         order = Order.of_json(json.loads(line))
         cpu = sum(order.budgets[stage].cpu_seconds for stage in order.stages)
@@ -70,6 +69,20 @@ def _judge(order: Order, project: Project, held: Held, descriptors: Iterable[int
     return judge(order, project, held, note)
 
 
+def _hold_all(setup: Setup) -> tuple[Held, dict[str, str]]:
+    """What the suite, the stages and the mutable modules may import, and the module of each stage that has one of its own."""
+    project = setup.project
+    packages = (*project.subject, *project.checks, *project.oracle)
+    held = hold(project.root, packages, (project.suite, *setup.mutable))
+    if project.suite not in blind(held, setup.mutable):
+        return held, {}
+    # It imports nothing that a mutant is in, and may name its stages by their modules.
+    sys.meta_path.insert(0, HeldImporter(held))
+    stages = getattr(importlib.import_module(project.suite), "STAGES", {})
+    places = {name: stages[name].module for name in setup.stages if hasattr(stages.get(name), "module")}
+    return hold(project.root, packages, (project.suite, *setup.mutable, *places.values())), places
+
+
 def _import_all_blind(held: Held, setup: Setup) -> None:
     """Import everything that can see no mutant."""
     sys.meta_path.insert(0, HeldImporter(held))
@@ -90,7 +103,11 @@ def _check_clean(mutable: Iterable[str]) -> None:
 
 def _greeting(held: Held, project: Project) -> dict[str, object]:
     modules = {
-        name: {"path": os.path.relpath(module.path, project.root), "source": module.source}
+        name: {
+            "path": os.path.relpath(module.path, project.root),
+            "source": module.source,
+            "imports": sorted(module.imports),
+        }
         for name, module in held.items()
     }
     return {"modules": modules, "versions": _versions({name.partition(".")[0] for name in outside(held)})}

@@ -12,10 +12,11 @@ STOPPED = ("invalid.import", "invalid.collect")
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """What the server is told first: the project, and the modules that orders will mutate."""
+    """What the server is told first: the project, and the modules that orders will mutate and the stages that they will run."""
 
     project: Project
     mutable: tuple[str, ...]
+    stages: tuple[str, ...]
 
     def as_json(self) -> dict[str, object]:
         return asdict(self)
@@ -25,7 +26,7 @@ class Setup:
         project: dict[str, Any] = data["project"]
         fields = {name: tuple(value) if isinstance(value, list) else value for name, value in project.items()}
         fields["family_stages"] = {family: tuple(stages) for family, stages in project["family_stages"].items()}
-        return cls(Project(**cast(dict[str, Any], fields)), tuple(data["mutable"]))
+        return cls(Project(**cast(dict[str, Any], fields)), tuple(data["mutable"]), tuple(data["stages"]))
 
 
 @dataclass(frozen=True, slots=True)

@@ -195,8 +195,8 @@ def test_both_ratios_of_a_pair_are_printed() -> None:
 
 def test_a_server_serves_the_shards_of_one_run_alone() -> None:
     try:
-        first = kept_server("a run", PROJECT, [STACK])
-        assert kept_server("a run", PROJECT, [STACK]) is first
-        assert kept_server("another", PROJECT, [STACK]) is not first
+        first = kept_server("a run", PROJECT, [STACK], ())
+        assert kept_server("a run", PROJECT, [STACK], ()) is first
+        assert kept_server("another", PROJECT, [STACK], ()) is not first
     finally:
         end_server()

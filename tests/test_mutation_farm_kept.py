@@ -13,11 +13,13 @@ from pathlib import Path
 import pytest
 
 from impl.command import CommandError
+from mutants.client import Source
 from mutants.engine import Plan, Record, carry_out
-from mutants.farm.cache import Cache, surroundings
+from mutants.farm.cache import Cache
 from mutants.farm.farm import Farm
 from mutants.farm.folder import REPORT, RESULTS, RunFolder, to_resume
 from mutants.farm.job import Finding
+from mutants.farm.surroundings import Surroundings, everywhere
 from mutants.mutant import Mutant
 from mutants.verdicts import Status, Verdict
 from mutants.wire import Run, StageRun
@@ -161,11 +163,21 @@ def test_a_file_that_is_no_cache_is_begun_anew(tmp_path: Path) -> None:
 def test_what_a_verdict_rests_on_changes_with_sources_data_and_libraries(tmp_path: Path) -> None:
     (tmp_path / "checks").mkdir()
     project = replace(PROJECT, root=str(tmp_path), subject=("checks.subject",), checks=("checks",))
-    seen = [surroundings(project, "sources", {"numpy": "2"})]
-    seen += [surroundings(project, "others", {"numpy": "2"}), surroundings(project, "sources", {"numpy": "3"})]
+
+    def seen(text: str = "", numpy: str = "2", stage: str = "one") -> str:
+        places = {"one": "checks.one", "two": "checks.two"}
+        sources = {name: Source(f"{name}.py", text, frozenset({"numpy"})) for name in ("checks.one", "checks.suite")}
+        sources["checks.two"] = Source("checks.two.py", "", frozenset({"checks.deep.names", "checks.deep"}))
+        sources["checks.deep"] = Source("checks.deep.py", text)
+        sources["checks.suite"] = Source("checks.suite.py", "")
+        around = Surroundings(everywhere(project), "checks.suite", sources, places, {"numpy": numpy, "python": "3"})
+        return around.seen_by((stage,), "checks.subject")
+
+    found = [seen(), seen("changed"), seen(numpy="3"), seen(stage="two"), seen("changed", stage="two")]
+    assert seen(numpy="3", stage="two") == found[3]  # which imports no numpy
     (tmp_path / "checks" / "witness.json").write_text("{}")
-    seen.append(surroundings(project, "sources", {"numpy": "2"}))
-    assert len(set(seen)) == 4
+    found.append(seen())
+    assert len(set(found)) == 6
     (tmp_path / "checks" / "__pycache__").mkdir()
     (tmp_path / "checks" / "__pycache__" / "subject.pyc").write_bytes(b"stale")
-    assert surroundings(project, "sources", {"numpy": "2"}) == seen[-1]
+    assert seen() == found[-1]

@@ -55,7 +55,7 @@ def test_a_mutant_goes_through_the_stages_that_call_its_function_alone() -> None
 
 def test_what_runs_during_imports_or_outside_functions_goes_through_every_stage() -> None:
     try:
-        server = kept_server("run", PROJECT, [STACK])
+        server = kept_server("run", PROJECT, [STACK], ())
         seen = {stage: watch(server, stage) for stage in ("witness", "blind")}
     finally:
         end_server()

@@ -17,7 +17,7 @@ import pytest
 from mutants.client import ForkServer, ServerError, parse_run
 from mutants.held import blind, hold, outside
 from mutants.making import make
-from mutants.mutant import Mutant
+from mutants.mutant import Mutant, Project
 from mutants.wire import Budget, Order, Run, Setup
 from tests.toy_cache.catalogue import PROJECT, in_take
 
@@ -104,10 +104,24 @@ def test_only_checks_that_import_no_subject_are_imported_before_the_mutant() -> 
 
 
 def test_the_real_checks_that_see_the_subject_are_left_to_the_child() -> None:
-    held = hold(str(ROOT), ("spec", "impl", "verify"), ["verify.suite"])
+    held = hold(str(ROOT), ("spec", "impl", "verify"), ["verify.suite", "verify.page_table_suite"])
     early = set(blind(held, ["impl.page_table"]))
-    assert {"spec.page_table", "verify.refinement", "impl.pool"} <= early
-    assert not {"verify.suite", "verify.targets.shipped", "impl.page_table", "impl.kv_cache"} & early
+    assert {"spec.page_table", "verify.refinement", "verify.suite", "impl.pool"} <= early
+    assert not {"verify.page_table_suite", "verify.targets.shipped", "impl.page_table", "impl.kv_cache"} & early
+
+
+def test_only_what_the_stages_of_a_run_may_import_is_read() -> None:
+    project = Project(root=str(ROOT))
+    with (
+        ForkServer(project, ["impl.page_table"], ["exhaustive"]) as few,
+        ForkServer(project, [STACK], ["source"]) as others,
+    ):
+        assert few.places == {"exhaustive": "verify.page_table_suite"}
+        assert {"verify.page_table_suite", "impl.page_table", "verify.canonical"} <= few.sources.keys()
+        assert not {"verify.machines", "verify.source.suite", "impl.compiler"} & few.sources.keys()
+        assert "hypothesis" not in few.versions
+        assert "verify.source.suite" in others.sources
+        assert "verify.page_table_suite" not in others.sources
 
 
 def test_a_subject_that_is_imported_early_stops_the_server(tmp_path: Path) -> None:
@@ -211,5 +225,5 @@ def test_an_order_survives_its_journey() -> None:
 
 
 def test_what_the_server_is_told_arrives_whole() -> None:
-    setup = Setup(replace(PROJECT, family_stages={"aside": ("unit", "witness")}), (STACK,))
+    setup = Setup(replace(PROJECT, family_stages={"aside": ("unit", "witness")}), (STACK,), ("unit",))
     assert Setup.of_json(json.loads(json.dumps(setup.as_json()))) == setup

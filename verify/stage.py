@@ -1,9 +1,15 @@
-"""What the stages of a suite have in common, and imports no impl: a mutation run loads it once for all its children."""
+"""What the stages of a suite have in common, and imports nothing that a mutant is in: a mutation run loads it once for all its
+children.
+"""
 
+import importlib
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from verify.explore import StepsExhausted
+from verify.refinement import Difference
 from verify.witness import parse
 
 
@@ -26,3 +32,39 @@ SAVED_WITNESSES = {
     for path in sorted((Path(__file__).parent / "witnesses").glob("*.json"))
 }
 """The checked-in witnesses, by name."""
+
+
+@dataclass(frozen=True, slots=True)
+class StageOf:
+    """A stage by the module that has it and its name there, imported when it runs: a run reads nothing of the other stages.
+
+    Runs on a budget of operations, None for no limit; raises StepsExhausted past it.
+    """
+
+    module: str
+    name: str
+
+    def __call__(self, budget: int | None) -> StageResult:
+        found: StageResult = getattr(importlib.import_module(self.module), self.name)(budget)
+        return found
+
+
+def said(differences: Iterable[Difference]) -> dict[str, str]:
+    """Each broken rule with the first difference that showed it."""
+    broken: dict[str, str] = {}
+    for difference in differences:
+        broken.setdefault(difference.rule, f"oracle: {difference.oracle}; target: {difference.target}")
+    return broken
+
+
+def of_literals(differences: Iterable[Difference], steps: int, budget: int | None) -> StageResult:
+    """The stage's result from literal tables; StepsExhausted past the budget."""
+    spend(steps, budget)
+    broken = said(differences)
+    return StageResult("fail" if broken else "pass", broken, None, steps)
+
+
+def spend(steps: int, budget: int | None) -> None:
+    """Raise StepsExhausted once more steps were taken than the budget allows."""
+    if budget is not None and steps > budget:
+        raise StepsExhausted(f"more than {budget} operations")

@@ -17,7 +17,7 @@ from mutants.splice_at import splice_at
 COMMAND = (sys.executable, "-m", "mutants.bench.engine_run")
 
 BASELINE = f"""import time
-from verify.suite import {STAGE}_stage
+from verify.page_table_suite import {STAGE}_stage
 begun = time.process_time()
 found = {STAGE}_stage(None)
 print(found.verdict, found.steps, time.process_time() - begun)

@@ -16,7 +16,7 @@ SUITE = "suite_test.py"
 
 SUITE_TEXT = f'''"""The exhaustive search as the one test, on the budget of steps that the engine gives it."""
 
-from verify.suite import {STAGE}_stage
+from verify.page_table_suite import {STAGE}_stage
 
 
 def test_every_operation_does_what_the_oracle_says():

@@ -1,20 +1,18 @@
 """Verdicts of earlier runs by what they rest on, what the original did then, and what each mutant cost.
 
-The key of a verdict covers all that can change it: the mutated code, the source of every module that the suite may import and
-the data beside them, the engine, the interpreter and the libraries, and what was asked. What is stale is a miss.
+The key of a verdict covers all that can change it: the mutated code, what was asked, and the surroundings. What is stale is
+a miss.
 """
 
 import json
 import sqlite3
-import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import closing, suppress
-from hashlib import sha256
 from pathlib import Path
 
 from impl.command import CommandError
 from mutants.farm.job import Finding, Job, Json, digest
-from mutants.mutant import Project
+from mutants.farm.surroundings import Surroundings
 from mutants.verdicts import Status
 
 PLACE = Path(".builds", "verdicts", "verdicts.sqlite")
@@ -26,7 +24,6 @@ FINAL = frozenset(
 )
 """What is kept: verdicts that another run must come to as well."""
 
-HERE = Path(__file__).parents[2]
 TABLES = (
     "CREATE TABLE IF NOT EXISTS verdicts (key TEXT PRIMARY KEY, finding TEXT NOT NULL, used INTEGER NOT NULL)",
     "CREATE TABLE IF NOT EXISTS originals (key TEXT PRIMARY KEY, said TEXT NOT NULL, used INTEGER NOT NULL)",
@@ -34,23 +31,11 @@ TABLES = (
 )
 
 
-def surroundings(project: Project, sources: str, versions: Mapping[str, str]) -> str:
-    """A hash of all but the mutant that a verdict rests on; `sources` is that of the held modules."""
-    folders = {
-        project.root + "/" + name.replace(".", "/") for name in (*project.subject, *project.checks, *project.oracle)
-    }
-    places = {Path(folder) if Path(folder).is_dir() else Path(folder).parent for folder in folders}
-    data = sorted({path for place in places for path in place.rglob("*") if _is_data(path, place)})
-    engine = [*sorted((HERE / "mutants").rglob("*.py")), HERE / "verify" / "sandbox.py"]
-    hashes = [(str(path), sha256(path.read_bytes()).hexdigest()) for path in (*data, *engine)]
-    return digest([sources, dict(versions), sys.version, hashes])
-
-
-def key_of(job: Job, around: str) -> str:
+def key_of(job: Job, around: Surroundings) -> str:
     """The key of the job's verdict."""
     mutant = job.mutant
     asked = (mutant.module, job.code, job.stages, job.at_least, mutant.declares_runaway)
-    return digest([around, asked, [sorted(rules) for rules in mutant.expected]])
+    return digest([around.seen_by(job.stages, mutant.module), asked, [sorted(rules) for rules in mutant.expected]])
 
 
 class Cache:
@@ -59,7 +44,7 @@ class Cache:
     def __init__(self, place: Path = PLACE) -> None:
         self.place = place
 
-    def known(self, jobs: Sequence[Job], around: str) -> list[Finding]:
+    def known(self, jobs: Sequence[Job], around: Surroundings) -> list[Finding]:
         """The findings that are known, each under its job's mutant."""
         found: list[Finding] = []
         keys = {key_of(job, around): job for job in jobs}
@@ -73,7 +58,7 @@ class Cache:
             base.commit()
         return found
 
-    def keep(self, pairs: Iterable[tuple[Job, Finding]], around: str) -> None:
+    def keep(self, pairs: Iterable[tuple[Job, Finding]], around: Surroundings) -> None:
         """Keep the final verdicts among these, and what each mutant cost."""
         pairs = list(pairs)
         final = [(key_of(job, around), json.dumps(one.as_json())) for job, one in pairs if one.verdict.status in FINAL]
@@ -123,8 +108,3 @@ def _with_tables(place: Path) -> sqlite3.Connection:
         base.close()
         raise
     return base
-
-
-def _is_data(path: Path, place: Path) -> bool:
-    hidden = any(part.startswith((".", "__")) for part in path.relative_to(place).parts)
-    return path.suffix != ".py" and not hidden and path.is_file()

@@ -1,16 +1,17 @@
 """How a run is carried out: where it is judged, and where verdicts are taken from and kept."""
 
 import secrets
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from mutants.farm.cache import Cache, surroundings
+from mutants.client import ForkServer
+from mutants.farm.cache import Cache
 from mutants.farm.folder import RunFolder
 from mutants.farm.job import Finding, Job, Json, digest
 from mutants.farm.judging import SERIAL
-from mutants.mutant import Project
+from mutants.farm.surroundings import Surroundings
 from verify.campaign.executors import Place
 
 
@@ -27,28 +28,32 @@ class Farm:
     resume: Path | None = None
     folder: RunFolder | None = None
     run: str = field(default_factory=partial(secrets.token_hex, 8))
-    around: str = ""
+    around: Surroundings | None = None
     found: list[tuple[Job, Finding]] = field(default_factory=list)
 
-    def begin(self, plan: str, project: Project, sources: str, versions: Mapping[str, str]) -> None:
-        """Open what the run needs; `plan` and `sources` are hashes. Raises CommandError."""
+    def begin(self, plan: str, server: ForkServer) -> None:
+        """Open what the run needs; `plan` is a hash, and the server has read what it rests on. Raises CommandError."""
         if self.cache is None and self.kind is None and self.resume is None:
             return
-        self.around = surroundings(project, sources, versions)
-        plan = digest([plan, self.around])
+        self.around = Surroundings.of(server)
+        plan = digest([plan, self.around.digest(server.sources)])
         if self.resume is not None:
             self.folder = RunFolder.resumed(self.resume, plan)
         elif self.kind is not None:
             self.folder = RunFolder.begun(self.kind, plan)
 
-    def recall(self, what: object) -> Json | None:
-        """What an earlier run, of just these surroundings, kept of the original."""
-        return self.cache.recall(digest([self.around, what])) if self.cache else None
+    def recall(self, what: str, stages: Sequence[str]) -> Json | None:
+        """What an earlier run, where just this holds for these stages, kept of the original."""
+        return (
+            self.cache.recall(digest([what, stages, self.around.seen_by(stages)]))
+            if self.cache and self.around
+            else None
+        )
 
-    def remember(self, what: object, said: Json) -> None:
-        """Keep something of the original for later runs of just these surroundings."""
-        if self.cache is not None:
-            self.cache.remember(digest([self.around, what]), said)
+    def remember(self, what: str, stages: Sequence[str], said: Json) -> None:
+        """Keep something of the original, in these stages, for later runs."""
+        if self.cache is not None and self.around is not None:
+            self.cache.remember(digest([what, stages, self.around.seen_by(stages)]), said)
 
     def known(self, jobs: Sequence[Job]) -> dict[str, Finding]:
         """Findings of this run before it was interrupted, and of earlier runs, by mutant id."""
@@ -62,7 +67,7 @@ class Farm:
 
     def cached(self, jobs: Sequence[Job]) -> list[Finding]:
         """Findings of earlier runs."""
-        return self.cache.known(jobs, self.around) if self.cache else []
+        return self.cache.known(jobs, self.around) if self.cache and self.around else []
 
     def keep(self, pairs: Iterable[tuple[Job, Finding]]) -> None:
         """Keep findings as they come."""
@@ -73,7 +78,7 @@ class Farm:
 
     def end(self) -> None:
         """Hand what was found over to later runs."""
-        if self.cache is not None and self.around:
+        if self.cache is not None and self.around is not None:
             self.cache.keep(self.found, self.around)
 
     def finished(self, complete: bool) -> Path | None:

@@ -34,7 +34,7 @@ def judge_shard(shard: Shard) -> Json:
     bench = shard.bench
     if bench.python != platform.python_version():
         raise ServerError(f"a worker runs Python {platform.python_version()}, the run {bench.python}")
-    server = kept_server(bench.run, bench.project, bench.mutable)
+    server = kept_server(bench.run, bench.project, bench.mutable, bench.budgets)
     if _digests[_here()] != bench.sources:
         raise ServerError(f"a worker on {socket.gethostname()} reads other sources than the run")
     found = [judge_job(job, server, bench.budgets).as_json() for job in shard.jobs]
@@ -50,7 +50,7 @@ def judge_job(job: Job, server: ForkServer, budgets: Mapping[str, Budget]) -> Fi
     return Finding(mutant.id, judge_run(mutant, run, lambda: server.run(order)), run)
 
 
-def kept_server(run: str, project: Project, mutable: Iterable[str]) -> ForkServer:
+def kept_server(run: str, project: Project, mutable: Iterable[str], stages: Iterable[str]) -> ForkServer:
     """This thread's server for the run; one of an earlier run, which may have read what is no longer there, is ended first.
 
     Raises ServerError.
@@ -58,7 +58,7 @@ def kept_server(run: str, project: Project, mutable: Iterable[str]) -> ForkServe
     here = _here()
     if here not in _servers or _servers[here][0] != run:
         end_server()
-        _servers[here] = run, ForkServer(project, mutable)
+        _servers[here] = run, ForkServer(project, mutable, stages)
         # A server that is started again demands the same sources.
         _digests[here] = digest_of_sources(_servers[here][1].sources)
     return _servers[here][1]

@@ -38,8 +38,8 @@ from verify.bounds import Scope
 from verify.explore import Search
 from verify.literals import literal_differences
 from verify.lockstep import replay
+from verify.page_table_suite import witness_stage
 from verify.refinement import Difference, Mapped, check_in_place, check_state, outcome_differences
-from verify.suite import witness_stage
 from verify.target import Raised, RequestView, Snapshot
 from verify.targets.shipped import ShippedCache
 

@@ -22,8 +22,7 @@ from verify.decode.integer_checks import check_integer_step
 from verify.decode.oracle import Found
 from verify.programs.suite import PARTS
 from verify.refinement import Difference
-from verify.stage import StageResult
-from verify.suite import said, spend
+from verify.stage import StageResult, said, spend
 
 CYCLE_LIMIT = 20_000
 """No case takes a third of it: a run that goes on and on ends here."""

@@ -9,8 +9,7 @@ from verify.decode.suite import TOKENS, window_parts
 from verify.host.lockstep import Parts
 from verify.host.suite import RUNS, failing
 from verify.refinement import Difference
-from verify.stage import StageResult
-from verify.suite import said, spend
+from verify.stage import StageResult, said, spend
 
 HOST_RUNS = RUNS[:1]
 """Windows, chunks, and steps refused for want of pages; a step takes the model some milliseconds."""

@@ -53,8 +53,7 @@ from verify.decode.model_checks import (
 from verify.decode.oracle import Found, gathered
 from verify.decode.window_checks import check_refused_windows, check_window
 from verify.refinement import Difference
-from verify.stage import StageResult
-from verify.suite import of_literals, said, spend
+from verify.stage import StageResult, of_literals, said, spend
 from verify.target import answered
 
 Parts = Iterator[Found]

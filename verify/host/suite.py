@@ -11,8 +11,7 @@ from verify.host.poison import overwrite, read_next
 from verify.host.refusals import BEFORE, REFUSED
 from verify.host.store_checks import check_pads, check_pages, check_plain_pages, check_refused_pools, check_stores
 from verify.refinement import Difference
-from verify.stage import StageResult
-from verify.suite import of_literals, said, spend
+from verify.stage import StageResult, of_literals, said, spend
 
 PROMPT = (3, 14, 1, 5, 9, 2, 6, 11)
 """No two rows alike, so that no wrong row looks right."""

@@ -15,8 +15,7 @@ from verify.managers.saved_witnesses import SAVED_STEPS, SAVED_WITNESSES
 from verify.managers.walks import ManagerFailure, search_at_random
 from verify.managers.witness import ManagerWitness, to_json
 from verify.managers.world import ManagerSearch
-from verify.stage import StageResult
-from verify.suite import of_literals, said, spend
+from verify.stage import StageResult, of_literals, said, spend
 from verify.targets.prefix import OFFER, PrefixManager
 
 STAGE_SCOPES = (

@@ -6,8 +6,7 @@ earlier. Source: docs/reference.md section 3.
 
 from verify.source.host import float_windows, integers_and_floats, paged_and_plain, structured_rule
 from verify.source.page_table import random_differences, table_differences
-from verify.stage import StageResult
-from verify.suite import said, spend
+from verify.stage import StageResult, said, spend
 
 CHECKS = (random_differences, table_differences, paged_and_plain, float_windows, integers_and_floats, structured_rule)
 
