@@ -4,8 +4,9 @@ Every chip gets the same token, the same rows gathered from the same pages and t
 chip's own. Source: docs/chip.md; docs/reference.md section 4.
 """
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -46,7 +47,8 @@ class DecodeCase:
 class DecodeTally:
     """What chips did in all cases so far: steps, cycles of those that count them, and the differences found.
 
-    `failed` is where the first difference was, the case and its step, and `waves` lines on the waves of that step.
+    A step that repeats one counts as that one did. `failed` is where the first difference was, the case and its step, and
+    `waves` lines on the waves of that step.
     """
 
     steps: int = 0
@@ -56,13 +58,18 @@ class DecodeTally:
     waves: list[str] = field(default_factory=list)
 
 
+Agreed = dict[tuple[int, bytes, bytes], tuple[Step, dict[str, Counters]]]
+"""Steps without a difference, by token and past rows: the definition's, and the counters of the chips that count."""
+
+
 class ComparingDecoder:
     """A decoder that is several chips at once; it goes on with the definition's answer, whatever they said.
 
-    `differing` are the chips that differ from the definition, or one from another.
+    `differing` are the chips that differ from the definition, or one from another. What is in `agreed` is not asked again:
+    each run is a life from power-on, so that the same request is the same run.
     """
 
-    def __init__(self, case: DecodeCase, chips: Mapping[str, Chip]) -> None:
+    def __init__(self, case: DecodeCase, chips: Mapping[str, Chip], agreed: Agreed | None = None) -> None:
         model = case.model
         self.definition: Parameters = parameters(model)
         self.vocabulary, self.width = model.embedding.shape
@@ -74,9 +81,14 @@ class ComparingDecoder:
         self.differences: list[Difference] = []
         self.differing: set[str] = set()
         self.counters: dict[str, Counters] = {}
+        self._agreed = agreed
 
     def step(self, token: int, context: Context) -> Step:
         """The definition's step; what any chip did otherwise is in `differences`, the last counters in `counters`."""
+        asked = token, context.keys.tobytes(), context.values.tobytes()
+        if self._agreed and asked in self._agreed:
+            step, self.counters = self._agreed[asked]
+            return step
         expected = step_from_rows(self.definition, token, context.keys, context.values)
         results: dict[str, Result] = {}
         for name, decoder in self.decoders.items():
@@ -97,7 +109,10 @@ class ComparingDecoder:
         self.counters = {name: result.counters for name, result in results.items() if result.counters is not None}
         self.differing |= differing(results, memory_differences)
         self.differing |= differing({name: results[name] for name in self.counters}, counter_differences)
-        return Step(expected.token, expected.logits, expected.key, expected.value)
+        step = Step(expected.token, expected.logits, expected.key, expected.value)
+        if self._agreed is not None and not self.differences:
+            self._agreed[asked] = step, self.counters
+        return step
 
 
 def memory_differences(results: Mapping[str, Result]) -> Iterator[Difference]:
@@ -140,14 +155,20 @@ def differing(
     return found | {first} if found else found
 
 
-def compare_decode(case: DecodeCase, chips: Mapping[str, Chip], tally: DecodeTally, waves: Path | None = None) -> None:
+def compare_decode(
+    case: DecodeCase,
+    chips: Mapping[str, Chip],
+    tally: DecodeTally,
+    waves: Path | None = None,
+    agreed: Agreed | None = None,
+) -> None:
     """Decode the case on all chips, through one host over pages; what was found is added to the tally.
 
     A case ends at its first step with a difference; the folder `waves` gets waves of the first one of the tally, from the
     simulators that differ. Logits are held against the definition from the token ids as well, so that a gather which hands
     every chip the same wrong rows is seen (CHIP-INT).
     """
-    decoder = ComparingDecoder(case, chips)
+    decoder = ComparingDecoder(case, chips, agreed)
     pages = peak_pages(case.steps, case.page_size, case.window)
     host = Host(decoder, PagedStore(KVCache(pages, case.page_size, width=decoder.width)))
     host.admit(0, [case.start], case.window)
@@ -175,10 +196,15 @@ def compare_decode(case: DecodeCase, chips: Mapping[str, Chip], tally: DecodeTal
 
 
 def compare_decodes(cases: Iterable[DecodeCase], chips: Mapping[str, Chip]) -> DecodeTally:
-    """What was found in all of the cases, on chips that are as wide as their models."""
+    """What was found in all of the cases, on chips that are as wide as their models.
+
+    A decode soon repeats itself, and others: with a window the same rows come again, so that most steps are there already.
+    """
     tally = DecodeTally()
+    agreed: dict[DecodeCase, Agreed] = defaultdict(dict)
     for case in cases:
-        compare_decode(case, chips, tally)
+        any_request = replace(case, window=None, start=0, steps=0)
+        compare_decode(case, chips, tally, agreed=agreed[any_request])
     return tally
 
 
