@@ -33,6 +33,10 @@ Observer = Callable[[Snapshot], None]
 WORD_BITS = 32
 HOST_ADDRESS_BITS = 11
 
+SETTLED = 64
+"""Of so many busy cycles without progress the last ones change nothing but counters, unless memory answers: what moves
+longest without any are the lanes of an AV in the divider, at most 32, with its stages before and behind."""
+
 IDLE_CYCLES = 64
 """For how long the host leaves the chip alone after a run; docs/chip.md section 6, Memory profiles."""
 
@@ -82,14 +86,15 @@ class ChipModel:
 
     def _pass_cycles(self, machine: "Machine", last: int) -> None:
         """Pass the busy cycles of a run, but none after the one of that number."""
-        registers, observer = machine.registers, self.observer
-        for cycle in range(1, last + 1):
-            if not registers.busy:
-                return
+        registers, observer, cycle = machine.registers, self.observer, 0
+        while registers.busy and cycle < last:
+            cycle += 1
             machine.evaluate()
             if observer is not None:
                 observer(machine.snapshot(cycle))
             machine.clock()
+            if SETTLED <= machine.quiet < WATCHDOG_CYCLES and machine.memory.mute and observer is None:
+                cycle += machine.repeat(last - cycle)
 
 
 def host_writes(start: Start) -> list[tuple[int, int]]:
@@ -201,14 +206,15 @@ class Machine:
 
     def clock(self) -> None:
         """The edge that ends the cycle. The order of the parts matters only in that the scratchpad's output goes last."""
-        self._count()
+        self._count(1)
         if self._moving:
             self.memory.clock(self.dma.read, self.dma.write)
             self.dma.clock()
         if self.compute.active:
             self.compute.clock()
         self.scratchpad.clock()
-        self.sequencer.clock()
+        if self.sequencer.does is not HELD:
+            self.sequencer.clock()
         if self.walk.ending is not None:
             self._break_off(*self.walk.ending)
         elif self.quiet == WATCHDOG_CYCLES:  # a run that ends otherwise has made progress a cycle or two before
@@ -218,36 +224,44 @@ class Machine:
         self.registers.end(code, pc)
         self.flush()
 
-    def _count(self) -> None:
-        """The counters, and the watchdog's."""
+    def repeat(self, most: int) -> int:
+        """Pass cycles like the one before, of a settled chip with mute memory, up to the watchdog's last; how many."""
+        cycles = min(most, WATCHDOG_CYCLES - 1 - self.quiet)
+        self._count(cycles)
+        self.memory.pass_mute(cycles)
+        return cycles
+
+    def _count(self, cycles: int) -> None:
+        """The counters, and the watchdog's, over so many cycles that are alike."""
         counting, compute = self.registers.counting, self.compute
         does = self.sequencer.does
-        counting.total += 1
+        counting.total += cycles
         waits = False
         progress = does is ISSUES
         if self._moving:
             dma, memory = self.dma, self.memory
             if self.queue.entries:
-                counting.dma += 1
+                counting.dma += cycles
             if memory.response is not None:
                 progress = True
             if memory.ready:
                 if dma.read is not None:
-                    counting.rdw += 1
+                    counting.rdw += cycles
                     progress = True
                 elif dma.write is not None:
-                    counting.wrw += 1
+                    counting.wrw += cycles
                     progress = True
         if compute.active:
             if compute.enters:
-                counting.mac += 1
+                counting.mac += cycles
                 progress = True
             elif compute.all_entered:
-                counting.vec += 1
+                counting.vec += cycles
             waits = compute.waits
             progress = progress or compute.writes_or_looks_up
-        counting.stall += waits or does is HELD
-        self.quiet = 0 if progress else self.quiet + 1
+        if waits or does is HELD:
+            counting.stall += cycles
+        self.quiet = 0 if progress else self.quiet + cycles
 
     def snapshot(self, cycle: int) -> Snapshot:
         """The cycle as an observer sees it, between `evaluate` and `clock`."""

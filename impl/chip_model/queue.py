@@ -6,6 +6,7 @@ from impl.chip_model.rows import NO_ROWS, RowSet, span
 from spec.isa import QUEUE, Op
 
 LOADS = frozenset({Op.LOAD, Op.GATHER})
+STORE = Op.STORE  # by a name of its own, as in dma.py
 
 
 class Descriptor:
@@ -33,7 +34,7 @@ class Queue:
     not all accepted, are kept with the entries that they follow from.
     """
 
-    __slots__ = ("accepted", "current", "entries", "owed", "stored")
+    __slots__ = ("_owed_behind", "accepted", "current", "entries", "owed", "stored")
 
     def __init__(self) -> None:
         self.entries: deque[Descriptor] = deque()
@@ -41,6 +42,8 @@ class Queue:
         """Entries, from the oldest, whose requests are all accepted."""
         self.current: Descriptor | None = None
         self.owed: RowSet = NO_ROWS
+        self._owed_behind: RowSet = NO_ROWS
+        """What the entries behind the head owe."""
         self.stored: RowSet = NO_ROWS
 
     @property
@@ -68,8 +71,9 @@ class Queue:
 
     def written(self, row: int) -> None:
         """The head entry, a load, no longer owes the row."""
-        self.entries[0].owed &= ~(1 << row)
-        self._follow()
+        head = self.entries[0]
+        head.owed &= ~(1 << row)
+        self.owed = head.owed | self._owed_behind
 
     def flush(self) -> None:
         """Become empty."""
@@ -79,8 +83,10 @@ class Queue:
         self._follow()
 
     def _follow(self) -> None:
-        self.owed = self.stored = NO_ROWS
-        for entry in self.entries:
+        self.owed = self._owed_behind = self.stored = NO_ROWS
+        for place, entry in enumerate(self.entries):
             self.owed |= entry.owed
-            if entry.kind is Op.STORE:
+            if place:
+                self._owed_behind |= entry.owed
+            if entry.kind is STORE:
                 self.stored |= entry.rows

@@ -2,6 +2,8 @@
 
 import struct
 
+from spec.isa import LANES
+
 Row = tuple[int, ...]
 """L signed lanes."""
 
@@ -16,11 +18,16 @@ def span(first: int, count: int) -> RowSet:
     return ((1 << count) - 1) << first
 
 
+_BYTES = {lanes: struct.Struct(f"<{lanes}b") for lanes in LANES}
+_WORDS = {lanes: struct.Struct(f"<{lanes // 4}I") for lanes in LANES}
+"""The two forms of a row of so many lanes."""
+
+
 def row_of(words: list[int], lanes: int) -> Row:
     """The row that these L/4 words hold, lane 4w in the low byte of word w."""
-    return struct.unpack(f"<{lanes}b", struct.pack(f"<{lanes // 4}I", *words))
+    return _BYTES[lanes].unpack(_WORDS[lanes].pack(*words))
 
 
 def words_of(row: Row) -> tuple[int, ...]:
     """The L/4 words that hold the row."""
-    return struct.unpack(f"<{len(row) // 4}I", struct.pack(f"<{len(row)}b", *row))
+    return _WORDS[len(row)].unpack(_BYTES[len(row)].pack(*row))

@@ -108,9 +108,7 @@ class Sequencer:
                 )
 
     def clock(self) -> None:
-        """Pass the edge."""
-        if self.does is HELD:
-            return
+        """Pass the edge of a cycle in which the head is not held."""
         if self.does is ENDS:
             self._registers.end(self._code, self.head_pc - self.head_end)
             return

@@ -130,7 +130,8 @@ class _Watch:
     def __init__(self, case: FuzzCase) -> None:
         self.case = case
         self.machine = Machine.fresh(case.lanes, case.memory[:1])
-        self.imem: list[Words] = [(0, 0)] * 257
+        self.imem: list[Instruction | None] = [None] * 257
+        """What each place holds as an instruction, None where it is none."""
         self.start = -1
         self.queue: deque[tuple[type[Instruction], int]] = deque()
         self.owed: set[int] = set()
@@ -165,12 +166,11 @@ class _Watch:
             self.machine.soft_reset()
         for address, value in start.registers:
             self.machine.host_write(address, value)
-        self.imem[: len(start.program or ())] = start.program or ()
+        self.imem[: len(start.program or ())] = map(_decoded, start.program or ())
         self.queue.clear()
         self.owed.clear()
 
-    def _issue(self, words: Words) -> None:
-        instruction = decode(*words)
+    def _issue(self, instruction: Instruction | None) -> None:
         match instruction:
             case Load() | Store() | Gather() if count := count_of(instruction, self.machine):
                 self.queue.append((type(instruction), count))
@@ -182,9 +182,8 @@ class _Watch:
 
     def _reason(self, seen: Snapshot) -> str:
         """Why the head is held, unless it has an error."""
-        try:
-            instruction = decode(*self.imem[min(seen.head_pc, 256)])
-        except IllegalInstruction:
+        instruction = self.imem[min(seen.head_pc, 256)]
+        if instruction is None:
             return "held by IDLE: an error"
         match instruction:
             case Load() | Store() | Gather() | StReg() if seen.occupancy == QUEUE:
@@ -201,3 +200,11 @@ class _Watch:
                 owed = not self.owed.isdisjoint(result_rows(instruction, self.machine))
                 return OWED_HELD if owed else STORED_HELD
         return f"held by IDLE: {type(instruction).__name__.upper()}"
+
+
+def _decoded(words: Words) -> Instruction | None:
+    """The instruction of these words, None for what is none."""
+    try:
+        return decode(*words)
+    except IllegalInstruction:
+        return None
