@@ -8,6 +8,7 @@ import operator
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import IntEnum
+from functools import cached_property
 from typing import Any
 
 Words = tuple[int, int]
@@ -229,7 +230,7 @@ class IllegalInstruction(ValueError):  # noqa: N818
     """Words that are no instruction: the ILLEGAL of section 4."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Field:
     """Where one attribute of an instruction stands: word 0 or 1, bits high .. low, two's complement if signed.
 
@@ -245,12 +246,12 @@ class Field:
     allowed: range | None = None
     kind: Callable[[int], int] = int
 
-    @property
+    @cached_property
     def mask(self) -> int:
         """The bits of the field in its word."""
         return (1 << self.high + 1) - (1 << self.low)
 
-    @property
+    @cached_property
     def values(self) -> range:
         """What the field holds."""
         size = 1 << self.high - self.low + 1

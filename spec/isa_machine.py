@@ -196,6 +196,11 @@ class Machine:
         self.scratchpad[number] = lanes
         self.written[number] = True
 
+    def set_rows(self, first: int, lanes: Integers) -> None:
+        """Write int8 values, (count, lanes), as scratchpad rows first .. (docs/chip.md section 1)."""
+        self.scratchpad[first : first + len(lanes)] = lanes
+        self.written[first : first + len(lanes)] = True
+
     def _require(self, part: Lost, name: str) -> None:
         if part in self.lost:
             raise Unspecified(f"{name} is read, which an error left unspecified")

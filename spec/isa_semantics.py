@@ -99,21 +99,18 @@ def execute(instruction: Instruction, machine: Machine) -> None:
 
 def _load(load: Load, machine: Machine) -> None:
     """Rows first .. become count*RW words of memory (docs/chip.md section 4, LOAD)."""
-    first, address = first_of(load, machine), address_of(load, machine)
-    for i in range(count_of(load, machine)):
-        _bring(address + i * machine.words_a_row, first + i, machine)
+    # A count of 0 names neither a row nor a word, and its address may lie anywhere.
+    if count := count_of(load, machine):
+        first, address = first_of(load, machine), address_of(load, machine)
+        words = machine.memory[address : address + count * machine.words_a_row]
+        machine.set_rows(first, lanes_of(words).reshape(count, machine.lanes))
 
 
 def _gather(gather: Gather, machine: Machine) -> None:
     """Rows first .. become the rows that the walk finds (CHIP-GATHER; docs/chip.md section 4, GATHER)."""
     first = first_of(gather, machine)
     for k, address in enumerate(walk_of(gather, machine).addresses):
-        _bring(address, first + k, machine)
-
-
-def _bring(address: int, number: int, machine: Machine) -> None:
-    """The scratchpad row becomes RW words of memory (docs/chip.md section 1)."""
-    machine.set_row(number, lanes_of(machine.memory[address : address + machine.words_a_row]))
+        machine.set_row(first + k, lanes_of(machine.memory[address : address + machine.words_a_row]))
 
 
 def _store(store: Store, machine: Machine) -> None:

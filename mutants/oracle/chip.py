@@ -85,7 +85,9 @@ CHIP_NEGATED = (
         "Step(next_token(logits), logits, new_key, new_value)",
         "Step((next_token(logits) + 1) % len(logits), logits, new_key, new_value)",
     ),
-    negated("CHIP-ISA", CHIP, f"{SEMANTICS}:_load", "a load begins a row late", "first + i", "first + i + 1"),
+    negated(
+        "CHIP-ISA", CHIP, f"{SEMANTICS}:_load", "a load begins a row late", "set_rows(first,", "set_rows(first + 1,"
+    ),
     negated(
         "CHIP-ISA",
         CHIP,
