@@ -2,7 +2,10 @@
 
 from collections.abc import Sequence
 
+import pytest
+
 from impl.chip import MemoryWords, Profile, Result, Start
+from impl.chip_forms import Form
 from impl.chip_model.machine import ChipModel
 from impl.model_files import load
 from verify.chips import exchange
@@ -22,8 +25,9 @@ class RecordingChip(ChipModel):
         return super().run(starts, memory, profile)
 
 
-def test_decodes_ask_a_step_once_and_count_it_each_time() -> None:
-    cases = decode_cases([load("random-1-16"), load("structured-16")], [None, 3], [0, 1], [1, 4], 4, 12)
+@pytest.mark.parametrize("form", Form)
+def test_decodes_ask_a_step_once_and_count_it_each_time(form: Form) -> None:
+    cases = decode_cases([load("random-1-16"), load("structured-16")], [None, 3], [0, 1], [1, 4], 4, 12, form)
     each, always = DecodeTally(), RecordingChip(16)
     for case in cases:
         compare_decode(case, {"model": always}, each)
