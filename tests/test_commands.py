@@ -12,31 +12,40 @@ from pathlib import Path
 
 import pytest
 
+import impl.cli
+import mutants.cli
+import verify.cli
 from impl.exit_codes import ExitCode
 from spec.operations import Append, New, Release
+from verify.command_line import ROOT, WIDE, run_here
 from verify.witness import Witness
 from verify.witness_files import load, load_of_manager, save
 
-ROOT = Path(__file__).resolve().parent.parent
+GROUPS = {"impl": impl.cli.main, "verify": verify.cli.main, "mutants": mutants.cli.cli}
 EXPLORE = ("verify", "explore", "--requests", "2", "--workers", "1")
 
 
-def run(*arguments: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
-    """`python -m` these arguments, from the folder."""
+def run(package: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """`python -m` the package with these arguments, in this process."""
+    return run_here(GROUPS[package], *arguments)
+
+
+def started(*arguments: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
+    """`python -m` these arguments in a process of its own, from the folder."""
     command = [sys.executable, "-m", *arguments]
     return subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=120, env=environment())
 
 
 def environment() -> dict[str, str]:
     """The environment, wide enough that no line of a table wraps, and without what would point to another tree."""
-    return {**os.environ, "COLUMNS": "200", "PYTHONPATH": "", "PYTHONDONTWRITEBYTECODE": "1"}
+    return {**os.environ, **WIDE, "PYTHONPATH": "", "PYTHONDONTWRITEBYTECODE": "1"}
 
 
 @pytest.fixture
 def broken_tree(tmp_path: Path) -> Path:
-    """A copy of the packages whose page table loses the pages of an ended request."""
+    """A copy of the packages whose page table loses the pages of an ended request; what is compiled of the others comes along."""
     for package in ("spec", "impl", "verify"):
-        shutil.copytree(ROOT / package, tmp_path / package, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(ROOT / package, tmp_path / package)
     path = tmp_path / "impl" / "page_table.py"
     source = path.read_text()
     assert source.count("self.free.append(page)") == 1
@@ -45,26 +54,26 @@ def broken_tree(tmp_path: Path) -> Path:
 
 
 def test_a_search_that_completes_passes() -> None:
-    done = run(*EXPLORE, "--pages", "2", "--page-size", "1", "--length", "2")
+    done = started(*EXPLORE, "--pages", "2", "--page-size", "1", "--length", "2")
     assert done.returncode == ExitCode.PASS
     assert "verdict: pass, complete within the scope" in done.stdout
 
 
 def test_a_failure_prints_calls_rows_and_rules_and_its_witness_replays(broken_tree: Path) -> None:
-    done = run(*EXPLORE, "--pages", "2", "--page-size", "2", "--length", "3", cwd=broken_tree)
+    done = started(*EXPLORE, "--pages", "2", "--page-size", "2", "--length", "3", cwd=broken_tree)
     assert done.returncode == ExitCode.FAIL
     for text in ("append(0, [", "rows before", "PT-LEAK", "verdict: fail"):
         assert text in done.stdout
     (path,) = (broken_tree / "reports" / "witnesses").iterdir()
     assert len(load(path).operations) == 3
-    again = run("verify", "replay", str(path), cwd=broken_tree)
+    again = started("verify", "replay", str(path), cwd=broken_tree)
     assert again.returncode == ExitCode.FAIL
     assert "PT-LEAK" in again.stdout
     assert run("verify", "replay", str(path)).returncode == ExitCode.PASS
 
 
 def test_a_failure_found_at_random_is_shrunk(broken_tree: Path) -> None:
-    done = run("verify", "fuzz", "--seed", "3", "--minutes", "1", cwd=broken_tree)
+    done = started("verify", "fuzz", "--seed", "3", "--minutes", "1", cwd=broken_tree)
     assert done.returncode == ExitCode.FAIL
     assert "found with seed 3" in done.stdout
     (path,) = (broken_tree / "reports" / "witnesses").iterdir()
@@ -72,7 +81,7 @@ def test_a_failure_found_at_random_is_shrunk(broken_tree: Path) -> None:
 
 
 def test_pytest_stops_when_the_packages_come_from_another_tree(tmp_path: Path) -> None:
-    shutil.copytree(ROOT / "verify", tmp_path / "verify", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(ROOT / "verify", tmp_path / "verify")
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
     env = {**environment(), "PYTHONPATH": str(ROOT)}
     command = [sys.executable, "-m", "pytest", "verify/"]
@@ -120,7 +129,7 @@ def test_a_broken_input_is_named_with_its_place(tmp_path: Path, name: str, text:
 
 
 def test_sizes_beyond_the_memory_are_a_broken_input() -> None:
-    done = run(*EXPLORE, "--pages", "10000", "--page-size", "1000000", "--length", "2")
+    done = started(*EXPLORE, "--pages", "10000", "--page-size", "1000000", "--length", "2")
     assert done.returncode == ExitCode.BROKEN
     assert "out of memory" in done.stderr
 
@@ -131,7 +140,7 @@ def test_a_time_that_is_none_is_a_usage_error(minutes: str) -> None:
 
 
 def test_the_shortest_fuzz_runs_a_batch() -> None:
-    done = run("verify", "fuzz", "--seed", "1", "--minutes", "1e-10")
+    done = started("verify", "fuzz", "--seed", "1", "--minutes", "1e-10")
     assert done.returncode == ExitCode.PASS
     assert "seeds 1 to 1" in done.stdout
 
@@ -189,20 +198,23 @@ def test_a_trace_replays_from_the_command_line(tmp_path: Path) -> None:
         assert text in done.stdout
 
 
+LARGE = ("--pages", "6", "--page-size", "3", "--length", "9")
+
+
 @pytest.mark.parametrize(
-    "arguments",
+    ("arguments", "workers"),
     [
-        (*EXPLORE, "--pages", "6", "--page-size", "3", "--length", "9"),
-        ("verify", "explore", "--requests", "2", "--workers", "2", "--pages", "6", "--page-size", "3", "--length", "9"),
-        ("verify", "fuzz", "--seed", "1", "--minutes", "5"),
+        ((*EXPLORE, *LARGE), False),
+        (("verify", "explore", "--requests", "2", "--workers", "2", *LARGE), True),
+        (("verify", "fuzz", "--seed", "1", "--minutes", "5"), False),
     ],
 )
-def test_an_interrupt_ends_with_a_summary_and_130(arguments: tuple[str, ...]) -> None:
+def test_an_interrupt_ends_with_a_summary_and_130(arguments: tuple[str, ...], workers: bool) -> None:
     command = [sys.executable, "-m", *arguments]
     with subprocess.Popen(
         command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment()
     ) as process:
-        wait_for_cpu_seconds(process, 2.5)
+        wait_for_cpu_seconds(process, 2.5, workers)
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=60)
     assert process.returncode == ExitCode.INTERRUPTED
@@ -210,14 +222,23 @@ def test_an_interrupt_ends_with_a_summary_and_130(arguments: tuple[str, ...]) ->
     assert "Traceback" not in err
 
 
-def wait_for_cpu_seconds(process: subprocess.Popen[str], seconds: float) -> None:
-    """Until the process has computed for so long, however busy the machine is."""
-    ticks = seconds * os.sysconf("SC_CLK_TCK")
+def wait_for_cpu_seconds(process: subprocess.Popen[str], seconds: float, workers: bool) -> None:
+    """Until the process and its workers, there or not as told, have computed for so long, however busy the machine is."""
     while process.poll() is None:
-        fields = Path(f"/proc/{process.pid}/stat").read_text(encoding="utf-8").rpartition(") ")[2].split()
-        if int(fields[11]) + int(fields[12]) >= ticks:
+        children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text(encoding="utf-8").split()
+        computed = cpu_seconds(str(process.pid)) + sum(map(cpu_seconds, children))
+        if computed >= seconds and bool(children) is workers:
             return
         time.sleep(0.02)
+
+
+def cpu_seconds(pid: str) -> float:
+    """CPU time of the process and of its children that have ended; 0 when it is gone."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(") ")[2].split()
+    except (FileNotFoundError, ProcessLookupError):
+        return 0.0
+    return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
 
 
 @pytest.mark.parametrize("package", ["impl", "verify", "mutants"])
@@ -254,7 +275,8 @@ def test_an_interrupt_while_modules_are_imported_ends_without_a_traceback(packag
     ],
 )
 def test_every_help_teaches_the_exit_codes(command: tuple[str, ...]) -> None:
-    done = run(*command, "--help")
+    # The help of a package imports all of its commands: once in a process that has imported nothing else.
+    done = (run if command[1:] else started)(*command, "--help")
     assert done.returncode == ExitCode.PASS
     assert "Exit codes:" in done.stdout
 
@@ -273,7 +295,7 @@ def test_a_full_disk_leaves_nothing_half_written(tmp_path: Path) -> None:
 
 
 def test_a_full_device_is_named() -> None:
-    done = run("impl", "trace", "--json", "/dev/full")
+    done = started("impl", "trace", "--json", "/dev/full")
     assert done.returncode == ExitCode.BROKEN
     assert done.stderr == "error: /dev/full: No space left on device\n"
 

@@ -11,17 +11,23 @@ from typing import Any
 import pytest
 
 from impl.chip_forms import Form
+from impl.cli import main
 from impl.decode_cycles import CycleFigures, RunFigure, Slope, StepFigure
 from impl.exit_codes import ExitCode
+from verify.command_line import ROOT, WIDE, run_here
 
-ROOT = Path(__file__).resolve().parents[2]
 SHORT = ("decode", "--starts", "0", "--steps", "3", "--window", "2")
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """`python -m impl` with these arguments."""
+    """`python -m impl` with these arguments, in this process."""
+    return run_here(main, *arguments)
+
+
+def started(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """The same in a process of its own."""
     command = [sys.executable, "-m", "impl", *arguments]
-    environment = {**os.environ, "COLUMNS": "200", "PYTHONPATH": ""}
+    environment = {**os.environ, **WIDE, "PYTHONPATH": ""}
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300, env=environment)
 
 
@@ -70,7 +76,7 @@ def test_a_place_that_cannot_be_written_is_said_before_the_run() -> None:
 @pytest.mark.parametrize("form", Form)
 def test_a_pool_that_is_too_small_is_refused_on_the_chip_too(form: Form) -> None:
     small = ("--window", "0", "--steps", "5", "--page", "1", "--pages", "2")
-    done = run("decode", "--chip", "model", "--form", form, "--starts", "0", *small)
+    done = run("decode", "--chip", "model", "--form", form.value, "--starts", "0", *small)
     assert done.returncode == ExitCode.BROKEN
     assert "a pool of 2 pages of 1 rows is too small for this run" in done.stderr
 
@@ -83,7 +89,7 @@ def test_help_teaches_the_exit_codes_and_shows_examples() -> None:
 
 
 def test_a_decode_in_integers_says_nothing_of_cycles() -> None:
-    done = run(*SHORT, "--json", "-")
+    done = started(*SHORT, "--json", "-")
     assert done.returncode == ExitCode.PASS
     assert json.loads(done.stdout) == {
         "model": "structured-16",
@@ -126,7 +132,7 @@ def on_model(*options: str) -> dict[str, Any]:
 
 def test_cycles_shows_every_step_and_run_beside_the_source_and_passes(tmp_path: Path) -> None:
     path = tmp_path / "cycles.json"
-    done = run("cycles", "--json", str(path))
+    done = started("cycles", "--json", str(path))
     assert done.returncode == ExitCode.PASS
     for text in (
         "7,000",
