@@ -9,22 +9,20 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 from rich.table import Table
 
-from spec.operations import ManagerOperation
 from verify.bounds import SCOPES, Profile
-from verify.explore import Coverage, Exploration
-from verify.fuzz.situations import REQUIRED
-from verify.host.situations import HOST_SITUATIONS
-from verify.induction import Induction
-from verify.managers.bounds import ManagerScope
-from verify.managers.situations import SITUATIONS as MANAGER_SITUATIONS
 from verify.situations import SITUATIONS
 
-# What is counted at random: those modules load Hypothesis, which a command that only prints a table does not need.
+# What a search counts comes from a process that has loaded the search; a command that only prints a table does not need it.
+# The same goes for the names of situations, which the functions below import.
 if TYPE_CHECKING:
+    from spec.operations import ManagerOperation
     from verify.decode.behaviour_checks import LogitError
+    from verify.explore import Coverage, Exploration
     from verify.fuzz.search import ProgramTally
     from verify.host.machine import HostTally
+    from verify.induction import Induction
     from verify.machines import Tally
+    from verify.managers.bounds import ManagerScope
     from verify.managers.walks import ManagerTally
 
 
@@ -153,6 +151,8 @@ def random_lines(tally: Tally, of: Sequence[str] = SITUATIONS) -> list[str]:
 
 def host_lines(tally: HostTally) -> list[str]:
     """What a random search over hosts did, in four lines."""
+    from verify.host.situations import HOST_SITUATIONS
+
     return [
         f"random search over hosts: {tally.examples:,} examples, {tally.steps:,} operations",
         "  operations: " + counted(dict(tally.operations)),
@@ -163,6 +163,8 @@ def host_lines(tally: HostTally) -> list[str]:
 
 def manager_lines(tally: ManagerTally) -> list[str]:
     """What a random search over managers did in one configuration, in four lines and two when there is something to tell."""
+    from verify.managers.situations import SITUATIONS as MANAGER_SITUATIONS
+
     told = [f"  known deviations: {counted(dict(tally.known))}"] if tally.known else []
     told += [f"  operations avoided: {tally.avoided:,}"] if tally.avoided else []
     absent = [name for name in MANAGER_SITUATIONS if name not in tally.able]
@@ -178,6 +180,8 @@ def manager_lines(tally: ManagerTally) -> list[str]:
 
 def program_lines(tally: ProgramTally) -> list[str]:
     """What a random search over programs did, and how often it met what it must meet."""
+    from verify.fuzz.situations import REQUIRED
+
     seed = "derandomized, the same programs every time" if tally.seed is None else f"seed {tally.seed}"
     cycles = {name: cycles for name, cycles in tally.cycles.items() if cycles}
     return [

@@ -1,21 +1,28 @@
-"""Witnesses on disk, of page tables, of managers and of programs."""
+"""Witnesses on disk, of page tables, of managers and of programs.
+
+Those of programs bring the chip along: they are imported by what has such a witness at hand.
+"""
+
+from __future__ import annotations
 
 import hashlib
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from impl.command import CommandError, write_atomically
 from impl.exit_codes import ExitCode
-from verify.fuzz import witness as of_programs
-from verify.fuzz.witness import ProgramWitness
 from verify.managers import witness as of_managers
 from verify.managers.witness import ManagerWitness
 from verify.witness import Witness, from_json, to_json
 
+if TYPE_CHECKING:
+    from verify.fuzz.witness import ProgramWitness
+
+    AnyWitness = Witness | ManagerWitness | ProgramWitness
+
 W = TypeVar("W")
-AnyWitness = Witness | ManagerWitness | ProgramWitness
 
 
 def load(path: Path) -> Witness:
@@ -30,7 +37,9 @@ def load_of_manager(path: Path) -> ManagerWitness:
 
 def load_of_program(path: Path) -> ProgramWitness:
     """Read a witness of a program; CommandError says what is wrong with the file."""
-    return read(path, of_programs.from_json, "witness of a program")
+    from verify.fuzz.witness import from_json as of_program
+
+    return read(path, of_program, "witness of a program")
 
 
 def read(path: Path, take: Callable[[Any], W], what: str) -> W:
@@ -78,12 +87,14 @@ def name_of(witness: AnyWitness) -> str:
 def values_of(witness: AnyWitness) -> dict[str, Any]:
     """The witness as JSON values."""
     match witness:
+        case Witness():
+            return to_json(witness)
         case ManagerWitness():
             return of_managers.to_json(witness)
-        case ProgramWitness():
-            return of_programs.to_json(witness)
         case _:
-            return to_json(witness)
+            from verify.fuzz.witness import to_json as of_program
+
+            return of_program(witness)
 
 
 def _says(path: Path, kind: bytes) -> bool:
