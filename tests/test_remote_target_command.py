@@ -10,9 +10,11 @@ from typing import Any
 
 import pytest
 
+import verify.cli
 from impl.exit_codes import ExitCode
 from spec.operations import Append, New, Release
 from tests.c_target.build import build
+from verify.command_line import ROOT, WIDE, run_here
 from verify.remote.children import BrokenTargetError
 from verify.remote.choice import TargetOptions, WrongOptionsError, chosen
 from verify.remote.new_target import TEMPLATES
@@ -20,7 +22,6 @@ from verify.remote.spelling import SHIPPED
 from verify.witness import Witness
 from verify.witness_files import save
 
-ROOT = Path(__file__).resolve().parent.parent
 SCOPE = ("--pages", "3", "--page-size", "2", "--requests", "2", "--length", "3", "--workers", "1")
 LEAKING = """from adapter import Adapter
 
@@ -48,14 +49,19 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def verify(*arguments: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
-    """`python -m verify` these arguments, of this tree."""
+def ended(*arguments: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
+    """`python -m verify` these arguments, of this tree, in this process."""
+    return run_here(verify.cli.main, *arguments, cwd=cwd)
+
+
+def started(*arguments: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
+    """The same in a process of its own."""
     return run(sys.executable, "-m", "verify", *arguments, cwd=cwd)
 
 
 def run(*command: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
     """The command, with this tree on Python's path."""
-    environment = {**os.environ, "COLUMNS": "200", "PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1"}
+    environment = {**os.environ, **WIDE, "PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1"}
     return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, timeout=300)
 
 
@@ -85,15 +91,13 @@ def test_a_broken_target_is_named_in_one_line(options: dict[str, Any], says: str
 
 @pytest.mark.parametrize("memory", ["0", "half", "99999999999999999"])
 def test_a_memory_that_is_no_limit_is_a_usage_error(memory: str, folder: Path) -> None:
-    done = verify(
-        "explore", *SCOPE, "--target-path", str(folder), "--target", "adapter:make", "--target-memory", memory
-    )
+    done = ended("explore", *SCOPE, "--target-path", str(folder), "--target", "adapter:make", "--target-memory", memory)
     assert done.returncode == ExitCode.USAGE
     assert memory in done.stderr
 
 
 def test_a_broken_target_ends_a_command_with_4_and_one_line(folder: Path) -> None:
-    done = verify("explore", *SCOPE, "--target-path", str(folder), "--target", "wrong:raising")
+    done = ended("explore", *SCOPE, "--target-path", str(folder), "--target", "wrong:raising")
     assert done.returncode == ExitCode.BROKEN
     assert (
         done.stderr
@@ -123,7 +127,7 @@ def test_options_that_name_no_target_are_wrong(options: dict[str, Any]) -> None:
     [("--target", "adapter"), ("--target", "adapter:make", "--target-seconds", "0")],
 )
 def test_wrong_options_are_a_usage_error(arguments: tuple[str, ...]) -> None:
-    done = verify("explore", *SCOPE, *arguments)
+    done = ended("explore", *SCOPE, *arguments)
     assert done.returncode == ExitCode.USAGE
     assert "--help" in done.stderr
     assert "Traceback" not in done.stderr
@@ -131,7 +135,7 @@ def test_wrong_options_are_a_usage_error(arguments: tuple[str, ...]) -> None:
 
 def test_a_failure_can_be_pasted_replayed_and_stepped_through(folder: Path, tmp_path: Path) -> None:
     target = ("--target", "leaking:Leaking", "--target-path", str(folder))
-    done = verify("explore", *SCOPE, *target, cwd=tmp_path)
+    done = started("explore", *SCOPE, *target, cwd=tmp_path)
     assert done.returncode == ExitCode.FAIL
     assert "new(0, sinks=0)\n  release(0)  <- here" in done.stdout
     assert "PT-LIVE: The live request ids are the oracle's." in done.stdout
@@ -140,17 +144,17 @@ def test_a_failure_can_be_pasted_replayed_and_stepped_through(folder: Path, tmp_
     assert "{'requests': {0: {'length': 0" in run(sys.executable, "-c", paste, cwd=folder).stdout
     commands = re.findall(r"^(?:replay it|step through it): python -m verify (.*)$", done.stdout, re.MULTILINE)
     for command in commands:
-        again = verify(*command.split(), cwd=tmp_path)
+        again = started(*command.split(), cwd=tmp_path)
         assert again.returncode == ExitCode.FAIL
         assert "PT-LIVE" in again.stdout
-        healthy = verify(*command.replace("leaking:Leaking", "adapter:make").split(), cwd=tmp_path)
+        healthy = ended(*command.replace("leaking:Leaking", "adapter:make").split(), cwd=tmp_path)
         assert healthy.returncode == ExitCode.PASS
     assert len(commands) == 2
 
 
 def test_a_failure_of_a_command_is_one_line_for_a_shell(tmp_path: Path) -> None:
     program = build(tmp_path, "LEAK")
-    done = verify("fuzz", "--seed", "3", "--minutes", "1", "--target", f"stdio:{program}", cwd=tmp_path)
+    done = started("fuzz", "--seed", "3", "--minutes", "1", "--target", f"stdio:{program}", cwd=tmp_path)
     assert done.returncode == ExitCode.FAIL
     (line,) = done.stdout.split("ready to paste:\n")[1].split("replay it:")[0].splitlines()
     state = run("sh", "-c", line, cwd=ROOT).stdout
@@ -167,7 +171,7 @@ def test_the_calls_of_our_own_cache_can_be_pasted_too() -> None:
 def test_a_budget_of_steps_is_no_verdict(folder: Path) -> None:
     target = ("--target", "adapter:make", "--target-path", str(folder), "--target-steps", "200")
     for command in (("explore", *SCOPE), ("fuzz", "--seed", "1", "--minutes", "1")):
-        done = verify(*command, *target)
+        done = ended(*command, *target)
         assert done.returncode == ExitCode.UNKNOWN
         assert "verdict: unknown" in done.stdout
         assert "more than 200" in done.stdout
@@ -176,7 +180,7 @@ def test_a_budget_of_steps_is_no_verdict(folder: Path) -> None:
 def test_a_trace_is_not_replayed_on_a_target_and_says_so(folder: Path, tmp_path: Path) -> None:
     trace = tmp_path / "trace.jsonl"
     trace.write_text('{"timestamp": 0, "input_length": 6, "output_length": 3, "hash_ids": [1]}\n')
-    done = verify("replay", str(trace), "--target", "adapter:make", "--target-path", str(folder))
+    done = ended("replay", str(trace), "--target", "adapter:make", "--target-path", str(folder))
     assert done.returncode == ExitCode.USAGE
     assert "a trace is replayed on the cache that ships" in done.stderr
 
@@ -184,7 +188,7 @@ def test_a_trace_is_not_replayed_on_a_target_and_says_so(folder: Path, tmp_path:
 def test_a_witness_is_replayed_without_what_the_target_does_not_offer(folder: Path, tmp_path: Path) -> None:
     path = tmp_path / "witness.json"
     save(path, Witness(2, 2, (New(0, 1), New(0), Append(0, (1,)), Release(0))))
-    done = verify("replay", str(path), "--target", "adapter:make", "--target-path", str(folder))
+    done = ended("replay", str(path), "--target", "adapter:make", "--target-path", str(folder))
     assert done.returncode == ExitCode.PASS
     assert "3 of 4" in done.stdout
     assert "not offered: Trim, Truncate, New with sinks, Fork before the last row" in done.stdout
