@@ -13,7 +13,6 @@ from click.testing import CliRunner, Result
 from impl.cli import main
 from impl.command import CommandError
 from impl.exit_codes import ExitCode
-from impl.studies.drawing import drawn
 from impl.studies.study import Chart, Column, Series, StudyTable
 from impl.studies.writing import check_folder, to_csv
 
@@ -41,6 +40,8 @@ def test_a_study_writes_json_csv_svg_and_png_and_the_same_bytes_again(tmp_path: 
 
 
 def test_a_figure_has_no_date_and_no_letter_that_depends_on_a_font_elsewhere() -> None:
+    from impl.studies.drawing import drawn  # matplotlib: every process that collects this file would load it
+
     lines = Series("rows", (1, 2, 4), (8, 0.5, 3), step=True), Series("others", (1, 2), (5, 6))
     bars = Series("requests", (0, 1), (3, 4)), Series("ran out", (0, 1), (0, 1))
     for chart in (
