@@ -8,13 +8,11 @@ import sysconfig
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-LEFT_OUT = shutil.ignore_patterns(
-    ".venv", ".builds", ".git", "reports", "build", "__pycache__", ".*_cache", ".hypothesis"
-)
+LEFT_OUT = shutil.ignore_patterns(".venv", ".builds", ".git", "reports", "build", ".*_cache", ".hypothesis")
 
 
 def copy_of_this_tree(folder: Path) -> Path:
-    """The tree below `folder`, without what the first run makes."""
+    """The tree below `folder`, without what the first run makes but what is compiled, which need not be again."""
     shutil.copytree(ROOT, folder, ignore=LEFT_OUT)
     return folder
 

@@ -23,10 +23,12 @@ from mutants.ablation import (
     survivors,
 )
 from mutants.catalogue import BROKEN, MUTANTS, NO_OP, PROJECT
+from mutants.cli import cli
 from mutants.engine import Plan, Record, Result
 from mutants.terminal import show_ablation
 from mutants.verdicts import Status, Verdict
 from spec.rules import RULES
+from verify.command_line import run_here
 from verify.source.rules import GROUPS, SENTENCES
 
 ROOT = Path(PROJECT.root)
@@ -153,12 +155,12 @@ def test_the_tables_name_catchers_survivors_and_the_reason() -> None:
 
 @pytest.mark.parametrize("option", [["--only", "13"], ["--matrix"], ["--attribution"]])
 def test_the_ablation_runs_all_or_nothing(option: list[str]) -> None:
-    ended = command("--ablation", *option)
+    ended = run_here(cli, "--ablation", *option)
     assert ended.returncode == ExitCode.USAGE, ended.stderr
 
 
 def test_a_catalogue_without_a_source_suite_is_broken() -> None:
-    ended = command("--ablation", "--catalogue", "tests.toy_cache.catalogue")
+    ended = run_here(cli, "--ablation", "--catalogue", "tests.toy_cache.catalogue")
     assert ended.returncode == ExitCode.BROKEN
     assert "tests.toy_cache.suite has no stage source" in " ".join(ended.stdout.split())
 

@@ -14,6 +14,7 @@ import pytest
 
 from impl.exit_codes import ExitCode
 from mutants import catalogue
+from mutants.cli import cli
 from mutants.engine import Plan, Record, Result, carry_out
 from mutants.gate import decide, median_cpu_ms, summary
 from mutants.mutant import NINETEENTH, PREFIX_CACHE, Mutant, Project
@@ -21,6 +22,7 @@ from mutants.repeat import verdict_key
 from mutants.verdicts import Status, Verdict
 from mutants.wire import Run
 from tests.toy_cache.catalogue import BROKEN, MUTANTS, NO_OP, PROJECT, in_take
+from verify.command_line import run_here
 
 ROOT = Path(PROJECT.root)
 BOTTOM, COPY, WRONG_RULE, SPINS, STALE = MUTANTS
@@ -43,6 +45,11 @@ def carried_out(
 
 def command(*arguments: str) -> list[str]:
     return [sys.executable, "-m", "mutants", "--catalogue", "tests.toy_cache.catalogue", *arguments]
+
+
+def here(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """The same command in this process."""
+    return run_here(cli, *command(*arguments)[3:])
 
 
 def test_mutants_that_die_by_their_rules_pass() -> None:
@@ -253,13 +260,7 @@ def test_the_median_of_no_results_is_nought() -> None:
     ],
 )
 def test_the_exit_code_is_that_of_the_one_table(arguments: list[str], code: int, tmp_path: Path) -> None:
-    ended = subprocess.run(
-        command("--json", str(tmp_path / "report.json"), *arguments),
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    ended = here("--json", str(tmp_path / "report.json"), *arguments)
     assert ended.returncode == code, ended.stdout + ended.stderr
     assert "Traceback" not in ended.stderr
     assert (tmp_path / "report.json").exists() == (code in (0, 1, 3) or "stale" in arguments)
@@ -267,9 +268,7 @@ def test_the_exit_code_is_that_of_the_one_table(arguments: list[str], code: int,
 
 def test_a_report_that_cannot_be_written_is_said_in_one_line(tmp_path: Path) -> None:
     path = tmp_path / "no such folder" / "report.json"
-    ended = subprocess.run(
-        command("--only", "copy", "--json", str(path)), cwd=ROOT, capture_output=True, text=True, check=False
-    )
+    ended = here("--only", "copy", "--json", str(path))
     assert (ended.returncode, len(ended.stderr.splitlines())) == (4, 1)
 
 
