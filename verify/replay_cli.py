@@ -13,7 +13,7 @@ from verify.bounds import MOST_PAGE_SIZE
 from verify.chips.decode_cli import chosen_chips
 from verify.findings import broken_rules, shrunk
 from verify.lockstep import replay as replay_operations
-from verify.remote.choice import OURS, Choice, TargetOptions, command_target, target_options
+from verify.remote.choice import Choice, TargetOptions, command_target, ours, target_options
 from verify.search_cli import activity, finite, report_failure
 from verify.show import FailureReport, facts_table, render_failure, verdict
 from verify.targets.shipped import ShippedCache
@@ -148,7 +148,7 @@ def report_trace_failure(out: Console, found: TraceResult) -> ExitCode:
         and replay_operations(witness.operations, witness.pages, witness.page_size, ShippedCache).differences
     ):
         smallest = shrunk(witness.operations, witness.pages, witness.page_size, ShippedCache)
-        report_failure(out, smallest, found.differences, witness.pages, witness.page_size, OURS)
+        report_failure(out, smallest, found.differences, witness.pages, witness.page_size, ours())
     else:
         broken = tuple(broken_rules(found.differences))
         render_failure(out, FailureReport(f"{rules} broken: {found.note}", (), (), broken))
