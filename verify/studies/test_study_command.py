@@ -124,5 +124,7 @@ def test_a_place_where_no_folder_can_be_is_said_before_the_study(tmp_path: Path)
 
 
 def test_commands_that_draw_nothing_start_without_matplotlib() -> None:
-    source = "import sys, impl.cli; sys.exit('matplotlib' in sys.modules)"
+    source = (
+        "import sys, impl.bench_cli, impl.decode_cli, impl.studies.studies_cli; sys.exit('matplotlib' in sys.modules)"
+    )
     assert subprocess.run([sys.executable, "-c", source], cwd=ROOT, timeout=60).returncode == 0
