@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from spec.operations import (
+    ACCEPTED,
+    REFUSED,
     Accepted,
     Append,
     Fork,
@@ -29,13 +31,11 @@ from spec.operations import (
     Truncate,
 )
 
-# Outcomes are values; one object of each spares the searches, which refuse most of what they try, building it anew.
-ACCEPTED = Accepted()
-UNKNOWN_REQUEST = Refused(Reason.UNKNOWN_REQUEST)
-DUPLICATE_REQUEST = Refused(Reason.DUPLICATE_REQUEST)
-BAD_ARGUMENT = Refused(Reason.BAD_ARGUMENT)
-ROWS_RELEASED = Refused(Reason.ROWS_RELEASED)
-OUT_OF_PAGES = Refused(Reason.OUT_OF_PAGES)
+UNKNOWN_REQUEST = REFUSED[Reason.UNKNOWN_REQUEST]
+DUPLICATE_REQUEST = REFUSED[Reason.DUPLICATE_REQUEST]
+BAD_ARGUMENT = REFUSED[Reason.BAD_ARGUMENT]
+ROWS_RELEASED = REFUSED[Reason.ROWS_RELEASED]
+OUT_OF_PAGES = REFUSED[Reason.OUT_OF_PAGES]
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,10 +68,10 @@ class Forgetful(ShippedCache):
     def observe(self) -> Snapshot:
         shown = super().observe()
         views = [
-            (request, replace(view, length=view.length - 1, rows=view.rows[:-1]))
+            (request, view._replace(length=view.length - 1, rows=view.rows[:-1]))
             for request, view in shown.requests.items()
         ]
-        return replace(shown, requests=dict(views[:-1]))
+        return shown._replace(requests=dict(views[:-1]))
 
 
 class Restless(ShippedCache):

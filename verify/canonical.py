@@ -6,13 +6,18 @@ on what a reused page still holds. Values are left out: the code is data-indepen
 """
 
 from collections.abc import Hashable, Sequence
-from itertools import permutations, product
+from functools import lru_cache
+from itertools import chain, permutations, product
+from operator import itemgetter
 
 from spec.page_table import State, sink_pages
 from verify.target import Snapshot
 
 Code = tuple[int, bytes]
 """A page's slots: how many are live, and which were ever written."""
+
+Tables = tuple[tuple[int, ...], ...]
+"""Block tables, each the pages that it names."""
 
 Signature = tuple[int, int, int, tuple[Code, ...], tuple[int, ...]]
 """What a renaming cannot change of one request: length, sinks, dropped, its pages' codes and counts."""
@@ -24,10 +29,11 @@ def page_codes(state: State, snapshot: Snapshot, written: tuple[bytes, ...] | No
     live = [0] * state.pages
     for request, view in snapshot.requests.items():
         truth = state.requests[request]
-        kept = sink_pages(truth.sinks, size)
+        kept, length = sink_pages(truth.sinks, size), len(truth.rows)
         for index, page in enumerate(view.pages):
-            logical = index if index < kept else index + truth.dropped
-            live[page] = max(live[page], min(size, len(truth.rows) - logical * size))
+            rows = length - (index if index < kept else index + truth.dropped) * size
+            if rows > live[page]:
+                live[page] = rows if rows < size else size
     return list(zip(live, written or (b"",) * state.pages, strict=True))
 
 
@@ -42,7 +48,8 @@ def canonical_key(state: State, snapshot: Snapshot, written: tuple[bytes, ...] |
         held = tuple([codes[page] for page in pages])
         owners = tuple([counts[page] for page in pages])
         signed.append(((len(truth.rows), truth.sinks, truth.dropped, held, owners), pages))
-    signed.sort(key=lambda entry: entry[0])
+    if len(signed) > 1:
+        signed.sort(key=itemgetter(0))
     signatures = tuple([signature for signature, _ in signed])
     if snapshot.free is None:  # in an order that nobody knows
         free = tuple(sorted([code for page, code in enumerate(codes) if not counts[page]]))
@@ -60,18 +67,19 @@ def entries(state: State, snapshot: Snapshot) -> tuple[int, ...]:
     return tuple(named)
 
 
-def orders(signed: Sequence[tuple[Signature, tuple[int, ...]]]) -> list[list[tuple[int, ...]]]:
+def orders(signed: Sequence[tuple[Signature, tuple[int, ...]]]) -> list[Tables]:
     """The tables in every order that keeps the signatures sorted."""
-    if len({signature for signature, _ in signed}) == len(signed):
-        return [[pages for _, pages in signed]]
+    if len(signed) < 2 or len({signature for signature, _ in signed}) == len(signed):
+        return [tuple([pages for _, pages in signed])]
     groups: dict[Signature, list[tuple[int, ...]]] = {}
     for signature, pages in signed:
         groups.setdefault(signature, []).append(pages)
     choices = product(*(permutations(tables) for tables in groups.values()))
-    return [[table for group in choice for table in group] for choice in choices]
+    return [tuple(chain.from_iterable(choice)) for choice in choices]
 
 
-def renamed(tables: list[tuple[int, ...]]) -> tuple[tuple[int, ...], ...]:
+@lru_cache(maxsize=65536)
+def renamed(tables: Tables) -> Tables:
     """The tables with pages numbered in order of first appearance."""
     names: dict[int, int] = {}
     return tuple([tuple([names.setdefault(page, len(names)) for page in table]) for table in tables])

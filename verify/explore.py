@@ -233,49 +233,50 @@ class WorldSearch(Generic[Sc, St, Op, Ta, V]):
         return self.budget is not None and transitions > self.budget
 
     def expand_node(self, index: int, node: Node[St, Op, Ta, V], depth: int, out: Expansion[Op]) -> None:
-        """Try the whole alphabet in one node. Refused operations share one copy of the target for as long as it is unchanged."""
+        """Try the whole alphabet in one node. What changes nothing shares one copy of the target for as long as that is so."""
         state, seen, world = node.state, node.seen, self.world
         step, check, offers = world.step, world.check, world.offers
         every = world.everything(node.target)
         tries: list[tuple[Op, St, Outcome]] = []
         changing: list[Op] = []
-        refused: list[Op] = []
+        still: list[Op] = []
         for operation in world.alphabet(state, self.scope, depth):
             if every or offers(node.target, operation, state):
                 after, expected = step(state, operation)
                 tries.append((operation, after, expected))
-                still = after is state and type(expected) is Refused
-                (refused if still else changing).append(operation)
+                (still if after is state else changing).append(operation)
         scratch = node.target.clone()
-        scratch.foresee(refused, apart=False)
+        scratch.foresee(still, apart=False)
         node.target.foresee(changing, apart=True)
         asked: list[Op] = []
         for operation, after, expected in tries:
             out.transitions += 1
+            out.refused += type(expected) is Refused
             led: tuple[Op, ...] = (operation,)
-            refuses = type(expected) is Refused
-            out.refused += refuses
-            if refuses and after is state:
+            target = scratch if after is state else node.target.clone()
+            checked = check(state, after, expected, operation, target, seen)
+            if target is scratch:
                 asked.append(operation)
-                checked = check(state, after, expected, operation, scratch, seen)
-                if checked.differences and len(asked) > 1:
-                    # What an earlier one spoilt unseen must not be left out of the witness.
-                    alone = check(state, after, expected, operation, node.target.clone(), seen)
-                    led = led if alone.differences else tuple(asked)
-                if checked.moved:
+                moved = checked.moved
+                if len(asked) > 1 and (moved or checked.differences):
+                    # What an earlier one spoilt unseen must not be left out of the witness, nor be taken for this one's doing.
+                    target = node.target.clone()
+                    alone = check(state, after, expected, operation, target, seen)
+                    if not checked.differences:
+                        checked = alone
+                    elif not alone.differences:
+                        led = tuple(asked)
+                if moved:
                     scratch, asked = node.target.clone(), []
-            else:
-                target = node.target.clone()
-                checked = check(state, after, expected, operation, target, seen)
-                if not checked.differences:
-                    key = self.key(after, checked.snapshot, target)
-                    if key not in self.keys and key not in out.fresh:
-                        out.fresh[key] = (index, operation)
             if checked.differences:
                 out.failures.append((index, led, checked.differences))
                 out.lost = out.lost or checked.lost
                 if out.lost:
                     return
+            elif checked.moved:
+                key = self.key(after, checked.snapshot, target)
+                if key not in self.keys and key not in out.fresh:
+                    out.fresh[key] = (index, operation)
             if after is not state or expected is world.noted:
                 for situation in world.reached(state, operation, expected, after):
                     out.situations[situation] += 1

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import permutations, product
 
-from spec.operations import Operation, Refused
+from spec.operations import Operation
 from spec.page_table import Request, of_tables, pages_for, sink_pages, step
 from verify.alphabet import alphabet
 from verify.bounds import Scope
@@ -94,13 +94,13 @@ def induction(scope: Scope, plant: Planter) -> Induction:
 
 
 def try_alphabet(scope: Scope, layout: Layout, run: Lockstep, found: Induction) -> None:
-    """Every operation from one state, each on a copy of the target; refused ones share one while it is unchanged."""
+    """Every operation from one state, each on a copy of the target; those that change nothing share one while it is so."""
     scratch = run.target.clone()
     for operation in alphabet(run.state, scope, BEYOND_PLANTED):
         found.transitions += 1
         after, expected = step(run.state, operation)
-        target = scratch if isinstance(expected, Refused) else run.target.clone()
-        checked = check_operation(after, expected, operation, target, run.seen)
+        target = scratch if after is run.state else run.target.clone()
+        checked = check_operation(run.state, after, expected, operation, target, run.seen)
         for difference in checked.differences:
             found.broken.setdefault(difference.rule, (layout, operation, difference))
         if target is scratch and checked.moved:

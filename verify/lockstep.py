@@ -29,9 +29,10 @@ class Lockstep:
 
     def apply(self, operation: Operation) -> tuple[Difference, ...]:
         """Apply the operation on both sides; every rule that breaks, none when they agree."""
-        self.state, self.outcome = step(self.state, operation)
-        checked = check_operation(self.state, self.outcome, operation, self.target, self.seen)
-        if not checked.differences:
+        before = self.state
+        self.state, self.outcome = step(before, operation)
+        checked = check_operation(before, self.state, self.outcome, operation, self.target, self.seen)
+        if checked.moved and not checked.differences:
             self.seen = Seen(checked.mapped, checked.snapshot, self.target.image())
         return checked.differences
 

@@ -1,14 +1,14 @@
 """The page table's world: its oracle, alphabet, check, keys and reads, as the exhaustive search takes them."""
 
 from collections.abc import Callable, Hashable
+from functools import lru_cache
 
-from spec.operations import Operation, Outcome, Read
+from spec.operations import Operation, Read
 from spec.page_table import OUT_OF_PAGES, State, initial, step
 from verify.alphabet import alphabet
 from verify.bounds import Scope
 from verify.canonical import canonical_key, raw_key
 from verify.refinement import (
-    Checked,
     Difference,
     Seen,
     check_operation,
@@ -31,13 +31,6 @@ def observe(state: State, target: Target) -> Seen[Snapshot] | tuple[Difference, 
     return tuple(differences) if differences else Seen(mapped, snapshot, target.image())
 
 
-def check(
-    _before: State, after: State, expected: Outcome, operation: Operation, target: Target, seen: Seen[Snapshot]
-) -> Checked[Snapshot]:
-    """Apply the operation and hold it against the oracle."""
-    return check_operation(after, expected, operation, target, seen)
-
-
 def key(scope: Scope) -> Callable[[State, Snapshot, Target], Hashable]:
     """The key of this scope: ids as they stand, or up to renaming."""
     found = raw_key if scope.raw_ids else canonical_key
@@ -49,19 +42,24 @@ def reads(state: State, target: Target) -> list[Operation]:
     if Read not in target.capabilities.operations:
         return []
     asked: list[Operation] = []
-    unknown = max(state.requests, default=-1) + 1
-    for request in (*state.requests, unknown):
-        truth = state.requests.get(request)
-        end = len(truth.rows) + 1 if truth else 1
-        asked += [Read(request, lo, hi) for lo in range(-1, end + 1) for hi in range(lo - 1, end + 1)]
+    for request, truth in state.requests.items():
+        asked += ranges(request, len(truth.rows))
+    asked += ranges(max(state.requests, default=-1) + 1, 0)
     return asked
+
+
+@lru_cache(maxsize=4096)
+def ranges(request: int, length: int) -> tuple[Read, ...]:
+    """Every range from a row before the first to a row behind the last, empty and turned round ones included."""
+    end = length + 1
+    return tuple(Read(request, lo, hi) for lo in range(-1, end + 1) for hi in range(lo - 1, end + 1))
 
 
 def check_read(state: State, read: Operation, target: Target) -> tuple[tuple[Difference, ...], bool]:
     """What a read returns otherwise than it should, and whether the target's process is lost."""
     expected = step(state, read)[1]
     answer = attempt(target, read)
-    if answer == expected:
+    if answer is expected or answer == expected:
         return (), False
     return tuple(outcome_differences(expected, answer)), isinstance(answer, Raised) and answer.lost
 
@@ -75,7 +73,7 @@ PAGE_TABLES: World[Scope, State, Operation, Target, Snapshot] = World(
     offers=offers,
     not_offered=lambda target: target.capabilities.not_offered(),
     observe=observe,
-    check=check,
+    check=check_operation,
     key=key,
     reached=reached,
     noted=OUT_OF_PAGES,

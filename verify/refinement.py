@@ -63,29 +63,31 @@ class Checked(Generic[V]):
 
 
 def check_operation(
-    after: State, expected: Outcome, operation: Operation, target: Target, before: Seen[Snapshot]
+    before: State, after: State, expected: Outcome, operation: Operation, target: Target, seen: Seen[Snapshot]
 ) -> Checked[Snapshot]:
     """Apply the operation to the target and hold it against the oracle's `after` and `expected`.
 
     A refusal or a read must leave the image as it was (PT-REFUSE): the whole snapshot, and what a snapshot does not show.
+    Where another operation changes nothing either, an image as before shows what was seen and checked before.
     """
     answer = attempt(target, operation)
-    differences = [] if answer == expected else outcome_differences(expected, answer)
+    differences = [] if answer is expected or answer == expected else outcome_differences(expected, answer)
     if isinstance(answer, Raised) and answer.lost:
-        return Checked(before.mapped, before.snapshot, tuple(differences), False, lost=True)
-    if type(expected) is Refused or (type(expected) is Accepted and expected.rows is not None):
-        moved = target.image() != before.image
-        if moved:
+        return Checked(seen.mapped, seen.snapshot, tuple(differences), False, lost=True)
+    if after is before or after == before:
+        if target.image() == seen.image:
+            return Checked(seen.mapped, seen.snapshot, tuple(differences), False)
+        if type(expected) is Refused or (type(expected) is Accepted and expected.rows is not None):
             differences.append(Difference("PT-REFUSE", "nothing changes", changed_text(after, look(target))))
-        return Checked(before.mapped, before.snapshot, tuple(differences), moved)
+            return Checked(seen.mapped, seen.snapshot, tuple(differences), True)
     snapshot = look(target)
     if isinstance(snapshot, Raised):
         if snapshot != answer:
             differences.append(unseen(snapshot))
-        return Checked(before.mapped, before.snapshot, tuple(differences), True)
+        return Checked(seen.mapped, seen.snapshot, tuple(differences), True)
     mapped = check_state(after, snapshot, differences)
     if not differences and not target.capabilities.moves_pages:
-        check_in_place(before.mapped, mapped, differences)
+        check_in_place(seen.mapped, mapped, differences)
     return Checked(mapped, snapshot, tuple(differences), True)
 
 
@@ -215,12 +217,13 @@ def check_free(
     """A page is on the free list once, exactly while nobody holds it, and as many are off it as the oracle uses."""
     add = differences.append
     listed = set(free)
+    known_pages = min(len(counts), state.pages)
     if len(listed) != len(free):
         for page, times in Counter(free).items():
             if times > 1:
                 add(Difference("PT-FREE", f"page {page} is free at most once", f"{times} times on the free list"))
     for page in listed:
-        known = 0 <= page < min(len(counts), state.pages)
+        known = 0 <= page < known_pages
         if not known or counts[page] != 0 or named[page] != 0:
             held = f"count {counts[page]}, {named[page]} table entries" if known else "no such page"
             add(Difference("PT-FREE", f"page {page} is free only when nobody holds it", held))

@@ -6,7 +6,7 @@ implementation really does: it never repairs, guesses or hides, and it asks the 
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ParamSpec, Protocol, Self, TypeVar, get_args
+from typing import NamedTuple, ParamSpec, Protocol, Self, TypeVar, get_args
 
 from spec.operations import Fork, New, Operation, Outcome
 from spec.page_table import State
@@ -18,8 +18,8 @@ ALL_OPERATIONS: frozenset[type[Operation]] = frozenset(get_args(Operation))
 COUNTS, FREE = "counts", "the free list"
 
 
-@dataclass(frozen=True, slots=True)
-class RequestView:
+# Named tuples, here and below: a search makes one a request and transition, and a frozen dataclass costs three times as much.
+class RequestView(NamedTuple):
     """One live request, seen from outside.
 
     `released` are its released logical pages as (first, stop), (0, 0) when there are none. `pages` are the physical pages
@@ -35,8 +35,7 @@ class RequestView:
     kept: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Snapshot:
+class Snapshot(NamedTuple):
     """The whole visible state: live requests, one reference count a physical page, free pages in the target's order.
 
     None stands for counts or a free list that the target cannot show.
@@ -159,22 +158,31 @@ def answered(call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T | Rai
     """What the call returns, an exception included; a MemoryError passes, since it is the process's and not the answer's."""
     try:
         return call(*args, **kwargs)
-    except MemoryError:
-        raise
-    except FarError as error:
-        return error.raised
     except Exception as error:
-        return Raised(type(error).__name__, str(error))
+        return said_instead(error)
 
 
 def attempt(target: Target, operation: Operation) -> Outcome | Raised:
     """What the target answers, an exception included."""
-    return answered(target.apply, operation)
+    try:  # not `answered`, whose passing on of arguments would cost a search as much as the answer
+        return target.apply(operation)
+    except Exception as error:
+        return said_instead(error)
 
 
 def look(target: Target) -> Snapshot | Raised:
     """What the target shows, an exception included."""
-    return answered(target.observe)
+    try:
+        return target.observe()
+    except Exception as error:
+        return said_instead(error)
+
+
+def said_instead(error: Exception) -> Raised:
+    """The exception as an answer; a MemoryError is raised again."""
+    if isinstance(error, MemoryError):
+        raise error
+    return error.raised if isinstance(error, FarError) else Raised(type(error).__name__, str(error))
 
 
 def offers(target: Target, operation: Operation, state: State) -> bool:

@@ -54,7 +54,7 @@ PAGE_TABLE_DROPPED = (
         "no answer",
     ),
     dropped("PT-TOTAL", PAGE_TABLE, CHECK, "differences.append(unseen(snapshot))"),
-    dropped("PT-INPLACE", PAGE_TABLE, CHECK, "check_in_place(before.mapped, mapped, differences)"),
+    dropped("PT-INPLACE", PAGE_TABLE, CHECK, "check_in_place(seen.mapped, mapped, differences)"),
     dropped("PT-SHARE", PAGE_TABLE, STATE, "add(share_difference(request, cell, page, mapped, state))", word="at all"),
     dropped(
         "PT-SHARE",

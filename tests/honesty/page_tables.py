@@ -1,7 +1,6 @@
 """The page table: answers and snapshots broken by hand, what each operation is refused for, and the cache that ships."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import partial
 
 from spec.operations import (
@@ -58,12 +57,12 @@ OWN_PAGE = (Append(2, (9,)),)
 """After these, request 2 of the snapshot holds a row in a page of its own."""
 
 SNAPSHOTS: tuple[tuple[str, Snapshot, tuple[str, ...]], ...] = (
-    ("too few counts", replace(GOOD, counts=(0, 2, 2, 0)), ("PT-OWN", "PT-FREE")),
-    ("a free page outside the pool", replace(GOOD, free=(4, 3, 99)), ("PT-FREE", "PT-LEAK")),
-    ("a free page that is held", replace(GOOD, free=(4, 3, 0, 2)), ("PT-FREE", "PT-PAGES")),
-    ("a page of too few off the free list", replace(GOOD, counts=None, free=(4, 3)), ("PT-LEAK", "PT-PAGES")),
+    ("too few counts", GOOD._replace(counts=(0, 2, 2, 0)), ("PT-OWN", "PT-FREE")),
+    ("a free page outside the pool", GOOD._replace(free=(4, 3, 99)), ("PT-FREE", "PT-LEAK")),
+    ("a free page that is held", GOOD._replace(free=(4, 3, 0, 2)), ("PT-FREE", "PT-PAGES")),
+    ("a page of too few off the free list", GOOD._replace(counts=None, free=(4, 3)), ("PT-LEAK", "PT-PAGES")),
     ("pages of sinks that it has not", with_request(2, RequestView(0, (0, 0), (), (), 1)), ("PT-HOLE",)),
-    ("a row that is no token's", with_request(0, replace(SHARER, rows=(3, None, 5))), ("PT-ROWS",)),
+    ("a row that is no token's", with_request(0, SHARER._replace(rows=(3, None, 5))), ("PT-ROWS",)),
 )
 
 

@@ -7,11 +7,8 @@ from collections.abc import Iterator, Sequence
 from typing import Self, cast
 
 from impl import page_table
-from spec.operations import Accepted, Append, Fork, New, Operation, Outcome, Reason, Refused, Release, Trim, Truncate
+from spec.operations import ACCEPTED, REFUSED, Append, Fork, New, Operation, Outcome, Release, Trim, Truncate
 from verify.target import Capabilities, RequestView, Snapshot
-
-ACCEPTED = Accepted()
-REFUSALS = {reason.value: Refused(reason) for reason in Reason}
 
 
 def decided(truth: bool) -> bool:
@@ -72,7 +69,7 @@ class IdTarget:
         try:
             self.call(operation)
         except page_table.PageTableError as error:
-            return REFUSALS[type(error).__name__]
+            return REFUSED[type(error).__name__]
         return ACCEPTED
 
     def call(self, operation: Operation) -> None:

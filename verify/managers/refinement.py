@@ -33,20 +33,22 @@ def check_operation(
 ) -> ManagerChecked:
     """Apply the operation to the manager and hold it against the oracle's `after` and `expected`.
 
-    A refusal must leave the image as it was (PT-REFUSE), but for a trim that stays, which `after` shows.
+    A refusal must leave the image as it was (PT-REFUSE), but for a trim that stays, which `after` shows. Where another
+    operation changes nothing either, an image as before shows what was seen and checked before.
     """
-    still = after is before and type(expected) is Refused
-    image = target.image() if still and seen.image is NOT_TAKEN else seen.image
+    refuses = after is before and type(expected) is Refused
+    image = target.image() if refuses and seen.image is NOT_TAKEN else seen.image
     answer = attempt(target, operation)
     differences = [] if answer == expected else answer_differences(expected, answer)
     if isinstance(answer, Raised) and answer.lost:
         return Checked(seen.mapped, seen.snapshot, tuple(differences), False, lost=True)
-    if still:
-        moved = target.image() != image
-        if moved:
+    if after is before and image is not NOT_TAKEN:
+        if target.image() == image:
+            return Checked(seen.mapped, seen.snapshot, tuple(differences), False)
+        if refuses:
             changed = changed_text(after, look(target), seen.mapped)
             differences.append(Difference("PT-REFUSE", "nothing changes", changed))
-        return Checked(seen.mapped, seen.snapshot, tuple(differences), moved)
+            return Checked(seen.mapped, seen.snapshot, tuple(differences), True)
     snapshot = look(target)
     if isinstance(snapshot, Raised):
         if snapshot != answer:

@@ -10,7 +10,7 @@ from typing import Protocol, Self, get_args
 
 from spec.manager import Traits
 from spec.operations import Commit, Fork, ManagerOperation, Outcome
-from verify.target import Raised, answered
+from verify.target import Raised, said_instead
 
 ALL_OPERATIONS: frozenset[type[ManagerOperation]] = frozenset(get_args(ManagerOperation))
 COUNTS, FREE, PUBLISHED = "counts", "free", "published"
@@ -96,12 +96,18 @@ ManagerFactory = Callable[[Traits], ManagerTarget]
 
 def attempt(target: ManagerTarget, operation: ManagerOperation) -> Outcome | Raised:
     """What the manager answers, an exception included."""
-    return answered(target.apply, operation)
+    try:  # not `answered`, as for a page table
+        return target.apply(operation)
+    except Exception as error:
+        return said_instead(error)
 
 
 def look(target: ManagerTarget) -> ManagerSnapshot | Raised:
     """What the manager shows, an exception included."""
-    return answered(target.observe)
+    try:
+        return target.observe()
+    except Exception as error:
+        return said_instead(error)
 
 
 def offers(offer: Offer, traits: Traits, operation: ManagerOperation) -> bool:

@@ -10,7 +10,7 @@ from functools import lru_cache
 from types import NoneType
 from typing import Any, NamedTuple, get_args
 
-from spec.operations import Accepted, Append, New, Operation, Outcome, Reason, Refused
+from spec.operations import ACCEPTED, REFUSED, Accepted, Append, New, Operation, Outcome
 from verify.target import ALL_OPERATIONS, COUNTS, FREE, Capabilities, Raised, RequestView, Snapshot
 from verify.witness import operation_to_json
 
@@ -18,8 +18,6 @@ VERSION = 1
 KINDS: Mapping[str, type[Operation]] = {kind.__name__.lower(): kind for kind in get_args(Operation)}
 SHOWS = ("counts", "free", "written")
 HELLO_KEYS = ("kvproof", "version", "name", "operations", "moves_pages", "sinks", "fork", "shows")
-ACCEPTED = Accepted()
-REFUSALS = {reason.value: Refused(reason) for reason in Reason}
 INTEGER: frozenset[type] = frozenset({int})
 TOKEN: frozenset[type] = frozenset({int, NoneType})
 FLAGS = bytes.maketrans(b"01", b"\x00\x01")
@@ -206,8 +204,8 @@ def answer_from_json(item: Any) -> Outcome | Raised:
         if word == "accepted":
             return ACCEPTED if value is None else Accepted(tuple(list_of(value, TOKEN, "accepted", "an answer")))
         if word == "refused" and type(value) is str:
-            found = REFUSALS.get(value)
-            return found or Raised("", f"refused with {short(value)}, which is none of {', '.join(REFUSALS)}")
+            found = REFUSED.get(value)
+            return found or Raised("", f"refused with {short(value)}, which is none of {', '.join(REFUSED)}")
         if word == "raised":
             return raised_from_json(value)
     raise MalformedReplyError(f"{short(item)} is no answer")

@@ -12,6 +12,8 @@ from impl.page_table import NO_PAGE, PageTableError
 from impl.prefix_cache import CachedRequest, PrefixCache
 from spec.manager import Traits
 from spec.operations import (
+    ACCEPTED,
+    REFUSED,
     Accepted,
     Admit,
     Append,
@@ -19,8 +21,6 @@ from spec.operations import (
     Fork,
     ManagerOperation,
     Outcome,
-    Reason,
-    Refused,
     Release,
     Truncate,
 )
@@ -29,8 +29,6 @@ from verify.managers.values import value, values
 
 LAYERS = 2  # of each group
 BYTES = 5  # a value has 40 bits
-ACCEPTED = Accepted()
-REFUSALS = {reason.value: Refused(reason) for reason in Reason}
 OFFER = Offer("the shipped prefix cache")
 # What the cache promises, in our words: taken from the cache, a broken promise would be no difference.
 TRAITS = {
@@ -117,7 +115,7 @@ class PrefixManager:
         try:
             return CALLS[type(operation)](self.cache, operation)
         except PageTableError as error:
-            return REFUSALS[type(error).__name__]
+            return REFUSED[type(error).__name__]
 
     def observe(self) -> ManagerSnapshot:
         """Every live request with all its readable rows, read through the cache."""

@@ -11,6 +11,8 @@ import numpy.typing as npt
 from impl.kv_cache import KVCache
 from impl.page_table import BlockTable, PageTableError
 from spec.operations import (
+    ACCEPTED,
+    REFUSED,
     Accepted,
     Append,
     Fork,
@@ -18,8 +20,6 @@ from spec.operations import (
     Operation,
     Outcome,
     Read,
-    Reason,
-    Refused,
     Release,
     Trim,
     Truncate,
@@ -30,8 +30,6 @@ LAYERS = 2  # what `written` joins
 # A row's value in layer l, K (0) or V (1): token * 4 + 2 * l + kv. Searches number tokens from 1, so a slot
 # that holds zero was never written.
 PLACE = np.arange(2 * LAYERS, dtype=np.int32).reshape(LAYERS, 2, 1, 1)
-ACCEPTED = Accepted()
-REFUSALS = {reason.value: Refused(reason) for reason in Reason}
 CAPABILITIES = Capabilities("the shipped KV cache")
 
 
@@ -86,7 +84,7 @@ class ShippedCache:
         try:
             return CALLS[type(operation)](self.cache, operation)
         except PageTableError as error:
-            return REFUSALS[type(error).__name__]
+            return REFUSED[type(error).__name__]
 
     def observe(self) -> Snapshot:
         """Every live request with all its readable rows, read through the cache."""

@@ -9,6 +9,8 @@ import numpy.typing as npt
 from impl.kv_cache import KVCache
 from impl.page_table import PageTableError
 from spec.operations import (
+    ACCEPTED,
+    REFUSED,
     Accepted,
     Append,
     Fork,
@@ -16,8 +18,6 @@ from spec.operations import (
     Operation,
     Outcome,
     Read,
-    Reason,
-    Refused,
     Release,
     Trim,
     Truncate,
@@ -25,9 +25,6 @@ from spec.operations import (
 from verify.target import RequestView, Snapshot
 from verify.traces.incremental_target import Glimpse, PoolGlimpse, WholeGlimpse
 from verify.traces.tokens import Tokens
-
-ACCEPTED = Accepted()
-REFUSALS = {reason.value: Refused(reason) for reason in Reason}
 
 
 class ShippedIncremental:
@@ -67,7 +64,7 @@ class ShippedIncremental:
                 case Read(request, lo, hi):
                     return Accepted(_tokens(cache.rows(request, lo, hi)))
         except PageTableError as error:
-            return REFUSALS[type(error).__name__]
+            return REFUSED[type(error).__name__]
         return ACCEPTED
 
     def rows_of(self, tokens: Tokens | tuple[int, ...]) -> npt.NDArray[Any]:
