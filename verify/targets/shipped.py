@@ -108,10 +108,10 @@ class ShippedCache:
         """Tables, counts, free list and every byte of the pool."""
         table = self.cache.table
         tables = [
-            (request, entry.length, entry.sinks, entry.sink_pages, entry.dropped, entry.last, entry.pages[:])
+            (request, entry.length, entry.sinks, entry.sink_pages, entry.dropped, entry.last, entry.pages.tobytes())
             for request, entry in table.tables.items()
         ]
-        return tables, table.counts[:], table.free[:], self.cache.pool.kv.tobytes()
+        return tables, table.counts[:], table.free.tobytes(), self.cache.pool.kv.tobytes()
 
     def written(self) -> tuple[bytes, ...]:
         """A key or value was written when it is not zero."""
