@@ -81,13 +81,13 @@ def rules(snapshot: ManagerSnapshot, state: State = STATE) -> set[str]:
 
 def with_view(request: int, view: ManagerView) -> ManagerSnapshot:
     """The good snapshot with another view of one request."""
-    return replace(GOOD, requests={**GOOD.requests, request: view})
+    return GOOD._replace(requests={**GOOD.requests, request: view})
 
 
 def published(*entries: tuple[int, int, int]) -> ManagerSnapshot:
     """The good snapshot with these published pages instead of the last ones."""
     assert GOOD.published is not None
-    return replace(GOOD, published=GOOD.published[: 4 - len(entries)] + entries)
+    return GOOD._replace(published=GOOD.published[: 4 - len(entries)] + entries)
 
 
 def test_true_snapshots_break_no_rule() -> None:
@@ -96,32 +96,32 @@ def test_true_snapshots_break_no_rule() -> None:
 
 
 BROKEN: dict[str, tuple[str, ManagerSnapshot]] = {
-    "a count too many": ("PT-OWN", replace(GOOD, counts=(3, *(GOOD.counts or ())[1:]))),
-    "a page free twice": ("PT-FREE", replace(GOOD, free=(8, 9, 9))),
-    "a held page free": ("PT-FREE", replace(GOOD, free=(8, 9, 4))),
-    "a page outside the pool free": ("PT-FREE", replace(GOOD, free=(8, 9, 77))),
-    "a lost page": ("PT-LEAK", replace(GOOD, free=(8,))),
-    "more pages available": ("PT-PAGES", replace(GOOD, available=3)),
-    "a longer table": ("PT-PAGES", with_view(1, replace(ONE, tables=((0, 1, 2, 8), (None, 4, 5))))),
-    "a table too few": ("PT-PAGES", with_view(1, replace(ONE, tables=((0, 1, 2),)))),
-    "a page not shared": ("PT-SHARE", with_view(2, replace(TWO, tables=((8, 6), (3, 7))))),
-    "a page shared": ("PT-SHARE", with_view(2, replace(TWO, tables=((0, 6), (3, 6))))),
-    "a page outside the pool": ("PT-SHARE", with_view(2, replace(TWO, tables=((0, 6), (3, 77))))),
-    "a page moved": ("PT-INPLACE", with_view(1, replace(ONE, tables=((0, 1, 2), (None, 4, 8))))),
-    "a wrong row": ("PT-ROWS", with_view(1, replace(ONE, rows=((*V[:4], U[2]), ONE.rows[1])))),
-    "a row that cannot be read": ("PT-ROWS", with_view(1, replace(ONE, rows=(V, (None, None, None, *V[3:]))))),
-    "rows of one group": ("PT-ROWS", with_view(1, replace(ONE, rows=(V,)))),
-    "a row too few": ("PT-ROWS", with_view(1, replace(ONE, rows=(V[:4], ONE.rows[1])))),
-    "a longer request": ("PT-LEN", with_view(2, replace(TWO, length=4))),
-    "a released page held": ("PT-HOLE", with_view(1, replace(ONE, tables=((0, 1, 2), (3, 4, 5))))),
-    "a held page released": ("PT-HOLE", with_view(1, replace(ONE, tables=((0, None, 2), (None, 4, 5))))),
-    "a request missing": ("PT-LIVE", replace(GOOD, requests={1: ONE})),
-    "another request": ("PT-LIVE", replace(GOOD, requests={**GOOD.requests, 3: TWO})),
+    "a count too many": ("PT-OWN", GOOD._replace(counts=(3, *(GOOD.counts or ())[1:]))),
+    "a page free twice": ("PT-FREE", GOOD._replace(free=(8, 9, 9))),
+    "a held page free": ("PT-FREE", GOOD._replace(free=(8, 9, 4))),
+    "a page outside the pool free": ("PT-FREE", GOOD._replace(free=(8, 9, 77))),
+    "a lost page": ("PT-LEAK", GOOD._replace(free=(8,))),
+    "more pages available": ("PT-PAGES", GOOD._replace(available=3)),
+    "a longer table": ("PT-PAGES", with_view(1, ONE._replace(tables=((0, 1, 2, 8), (None, 4, 5))))),
+    "a table too few": ("PT-PAGES", with_view(1, ONE._replace(tables=((0, 1, 2),)))),
+    "a page not shared": ("PT-SHARE", with_view(2, TWO._replace(tables=((8, 6), (3, 7))))),
+    "a page shared": ("PT-SHARE", with_view(2, TWO._replace(tables=((0, 6), (3, 6))))),
+    "a page outside the pool": ("PT-SHARE", with_view(2, TWO._replace(tables=((0, 6), (3, 77))))),
+    "a page moved": ("PT-INPLACE", with_view(1, ONE._replace(tables=((0, 1, 2), (None, 4, 8))))),
+    "a wrong row": ("PT-ROWS", with_view(1, ONE._replace(rows=((*V[:4], U[2]), ONE.rows[1])))),
+    "a row that cannot be read": ("PT-ROWS", with_view(1, ONE._replace(rows=(V, (None, None, None, *V[3:]))))),
+    "rows of one group": ("PT-ROWS", with_view(1, ONE._replace(rows=(V,)))),
+    "a row too few": ("PT-ROWS", with_view(1, ONE._replace(rows=(V[:4], ONE.rows[1])))),
+    "a longer request": ("PT-LEN", with_view(2, TWO._replace(length=4))),
+    "a released page held": ("PT-HOLE", with_view(1, ONE._replace(tables=((0, 1, 2), (3, 4, 5))))),
+    "a held page released": ("PT-HOLE", with_view(1, ONE._replace(tables=((0, None, 2), (None, 4, 5))))),
+    "a request missing": ("PT-LIVE", GOOD._replace(requests={1: ONE})),
+    "another request": ("PT-LIVE", GOOD._replace(requests={**GOOD.requests, 3: TWO})),
     "a page published under another prefix": ("PRE-KEY", published((4, 1, U[1] + 1))),
     "a page published for another group": ("PRE-KEY", published((4, 0, V[3]))),
-    "a page published twice": ("PRE-KEY", replace(GOOD, published=(*(GOOD.published or ()), (4, 1, V[3])))),
-    "a page not published": ("PRE-PUBLISH", replace(GOOD, published=(GOOD.published or ())[:3])),
-    "another page published": ("PRE-PUBLISH", replace(GOOD, published=(*(GOOD.published or ()), (2, 0, V[4])))),
+    "a page published twice": ("PRE-KEY", GOOD._replace(published=(*(GOOD.published or ()), (4, 1, V[3])))),
+    "a page not published": ("PRE-PUBLISH", GOOD._replace(published=(GOOD.published or ())[:3])),
+    "another page published": ("PRE-PUBLISH", GOOD._replace(published=(*(GOOD.published or ()), (2, 0, V[4])))),
 }
 
 
@@ -132,8 +132,8 @@ def test_a_broken_snapshot_is_rejected_by_its_rule(name: str) -> None:
 
 
 IDLE_BROKEN: dict[str, ManagerSnapshot] = {
-    "the head before the tail": replace(IDLE, free=(9, 8, 7, 6, 2, 5, 3, 0, 1, 4)),
-    "an idle page before a blank one": replace(IDLE, free=(9, 8, 7, 6, 2, 3, 5, 1, 0, 4)),
+    "the head before the tail": IDLE._replace(free=(9, 8, 7, 6, 2, 5, 3, 0, 1, 4)),
+    "an idle page before a blank one": IDLE._replace(free=(9, 8, 7, 6, 2, 3, 5, 1, 0, 4)),
 }
 
 
@@ -143,14 +143,14 @@ def test_a_wrong_order_of_reuse_is_rejected(name: str) -> None:
 
 
 def test_the_order_of_the_blank_pages_is_free() -> None:
-    assert rules(replace(IDLE, free=(2, 7, 5, 6, 9, 8, 3, 1, 0, 4)), IDLE_STATE) == set()
+    assert rules(IDLE._replace(free=(2, 7, 5, 6, 9, 8, 3, 1, 0, 4)), IDLE_STATE) == set()
 
 
 def test_an_idle_page_taken_before_its_turn_breaks_the_order_of_reuse() -> None:
     state = state_after(*HISTORY[:3], Release(0), Release(1), Admit(3, (9,)))
     nothing = (None,)
     due = ManagerView(1, ((6,), (7,)), (nothing, nothing))
-    taken = replace(due, tables=((6,), (0,)))
+    taken = due._replace(tables=((6,), (0,)))
     counts, free = (0, 0, 0, 0, 0, 0, 1, 1, 0, 0), (9, 8, 2, 5, 3, 1, 0, 4)
     assert rules(ManagerSnapshot({3: due}, counts, free, 8, GOOD.published), state) == set()
     wrong = ManagerSnapshot(
@@ -169,13 +169,13 @@ def test_what_is_not_shown_is_not_checked() -> None:
             None if hidden == "published" else GOOD.published,
         )
         assert rules(blind) == set()
-    assert rules(replace(GOOD, counts=None, free=(8,))) == {"PT-LEAK", "PT-PAGES"}
-    assert "PT-ROWS" in rules(replace(BROKEN["a wrong row"][1], counts=None, free=None, published=None))
+    assert rules(GOOD._replace(counts=None, free=(8,))) == {"PT-LEAK", "PT-PAGES"}
+    assert "PT-ROWS" in rules(BROKEN["a wrong row"][1]._replace(counts=None, free=None, published=None))
 
 
 def test_rows_that_no_step_reads_and_nobody_keeps_are_not_judged() -> None:
-    assert rules(with_view(1, replace(ONE, rows=(V, (1, 2, *V[2:]))))) == set()
-    assert rules(with_view(2, replace(TWO, rows=((*U[:2], 5), (*U[:2], 6))))) == set()
+    assert rules(with_view(1, ONE._replace(rows=(V, (1, 2, *V[2:]))))) == set()
+    assert rules(with_view(2, TWO._replace(rows=((*U[:2], 5), (*U[:2], 6))))) == set()
 
 
 def test_by_row_only_what_the_next_step_reads_is_judged_and_the_length_leaves_out_what_is_gone() -> None:
@@ -211,11 +211,11 @@ def test_idle_pages_that_no_table_ever_showed_are_told_by_what_they_are_publishe
     broken, mapped = found(shown)
     assert broken == set()
     assert sorted(mapped.values()) == [4, 6, 7]
-    assert found(replace(shown, free=(0, 1, 2, 3, 5, 6, 7)))[0] == {"PRE-EVICT"}
-    assert found(replace(shown, published=((7, 0, told[3]),)))[0] == {"PRE-PUBLISH", "PRE-EVICT"}  # 6 is blank behind 7
-    assert found(replace(shown, published=((6, 0, told[1]),), free=(7, 0, 1, 2, 3, 5, 6)))[0] == {"PRE-PUBLISH"}
-    assert found(replace(shown, free=None))[0] == set()
-    assert found(replace(shown, published=None)) == (set(), mapped)
+    assert found(shown._replace(free=(0, 1, 2, 3, 5, 6, 7)))[0] == {"PRE-EVICT"}
+    assert found(shown._replace(published=((7, 0, told[3]),)))[0] == {"PRE-PUBLISH", "PRE-EVICT"}  # 6 is blank behind 7
+    assert found(shown._replace(published=((6, 0, told[1]),), free=(7, 0, 1, 2, 3, 5, 6)))[0] == {"PRE-PUBLISH"}
+    assert found(shown._replace(free=None))[0] == set()
+    assert found(shown._replace(published=None)) == (set(), mapped)
 
 
 REFUSALS = [Refused(reason) for reason in Reason]

@@ -1,7 +1,5 @@
 """Oracle and manager side by side: where the two begin, what is kept after a difference, and how far a replay goes."""
 
-from dataclasses import replace
-
 import pytest
 
 from spec.groups import Group
@@ -147,7 +145,7 @@ class MovesWhenRefused(OracleManager):
         if self.moved and isinstance(self.shows_instead, Raised):
             raise FarError(self.shows_instead)
         shown = super().observe()
-        return replace(shown, available=1) if self.moved and self.shows_instead else shown
+        return shown._replace(available=1) if self.moved and self.shows_instead else shown
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,6 @@ As tests/test_manager_checks.py, with all that is broken told at once, so that n
 """
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 import pytest
 
@@ -57,16 +56,16 @@ def test_the_value_of_a_row_is_the_crc_of_its_prefix_and_its_number() -> None:
 
 def test_counts_are_told_against_table_entries_and_free_pages_against_both() -> None:
     counts = (2, 1, 1, 1, 1, 1, 1, 1, 1, 0)
-    assert said(replace(GOOD, counts=counts, free=(9,))) == [
+    assert said(GOOD._replace(counts=counts, free=(9,))) == [
         Difference("PT-OWN", "page 8 has 0 table entries", "count 1"),
         Difference("PT-PAGES", "8 pages in use", "9"),
     ]
-    assert said(replace(GOOD, counts=(*(GOOD.counts or ()), 0))) == [
+    assert said(GOOD._replace(counts=(*(GOOD.counts or ()), 0))) == [
         Difference("PT-OWN", "10 pages have a count", "11 counts"),
         Difference("PT-LEAK", "a page of count 0 is on the free list", "pages [10] are not"),
     ]
-    assert said(replace(GOOD, available=3)) == [Difference("PT-PAGES", "2 pages available", "3")]
-    assert said(replace(GOOD, counts=(0, *(GOOD.counts or ())[1:]), free=(0, 8, 9))) == [
+    assert said(GOOD._replace(available=3)) == [Difference("PT-PAGES", "2 pages available", "3")]
+    assert said(GOOD._replace(counts=(0, *(GOOD.counts or ())[1:]), free=(0, 8, 9))) == [
         Difference("PT-OWN", "page 0 has 2 table entries", "count 0"),
         Difference("PT-FREE", "page 0 is free only when nobody holds it", "count 0, 2 table entries"),
         Difference("PT-PAGES", "8 pages in use", "7"),
@@ -74,22 +73,22 @@ def test_counts_are_told_against_table_entries_and_free_pages_against_both() -> 
 
 
 def test_a_lost_page_says_nothing_about_the_order_of_the_others() -> None:
-    lost = replace(IDLE, free=(9, 8, 7, 6, 2, 5, 3, 1, 0), published=None)
+    lost = IDLE._replace(free=(9, 8, 7, 6, 2, 5, 3, 1, 0), published=None)
     assert rules(lost, IDLE_STATE) == {"PT-LEAK", "PT-PAGES"}
-    assert rules(replace(lost, free=(1, 0)), IDLE_STATE) == {"PT-LEAK", "PT-PAGES"}
+    assert rules(lost._replace(free=(1, 0)), IDLE_STATE) == {"PT-LEAK", "PT-PAGES"}
 
 
 def test_the_order_of_reuse_is_told_in_pages() -> None:
     order = (9, 8, 7, 6, 2, 5, 3, 0, 1, 4)
     due = "blank pages are reused first, then the idle pages [3, 1, 0, 4]"
-    assert said(replace(IDLE, free=order), IDLE_STATE) == [
+    assert said(IDLE._replace(free=order), IDLE_STATE) == [
         Difference("PRE-EVICT", due, f"pages are reused in the order {list(order)}")
     ]
 
 
 def test_a_page_that_is_published_and_must_not_be_has_no_place_in_the_order() -> None:
     two = (2, 0, values((1, 2, 3, 4, 5))[4])
-    shown = replace(IDLE, free=(9, 8, 7, 6, 5, 3, 1, 2, 0, 4), published=(*(IDLE.published or ()), two))
+    shown = IDLE._replace(free=(9, 8, 7, 6, 5, 3, 1, 2, 0, 4), published=(*(IDLE.published or ()), two))
     assert said(shown, IDLE_STATE) == [
         Difference(
             "PRE-PUBLISH",
@@ -102,17 +101,17 @@ def test_a_page_that_is_published_and_must_not_be_has_no_place_in_the_order() ->
 def test_what_is_published_is_told_in_words() -> None:
     first, second, third, fourth = GOOD.published or ()
     other = (4, 1, 77)
-    assert said(replace(GOOD, published=(first, second, third, other))) == [
+    assert said(GOOD._replace(published=(first, second, third, other))) == [
         Difference(
             "PRE-KEY",
             f"page 4 is published under group 1, a prefix of value {fourth[2]}",
             "under group 1, a prefix of value 77",
         )
     ]
-    assert said(replace(GOOD, published=(first, second, third))) == [
+    assert said(GOOD._replace(published=(first, second, third))) == [
         Difference("PRE-PUBLISH", "page 4 is published", "it is not")
     ]
-    assert said(replace(GOOD, published=(first, second, third, fourth, fourth))) == [
+    assert said(GOOD._replace(published=(first, second, third, fourth, fourth))) == [
         Difference("PRE-KEY", "page 4 is published under one prefix", "under 2")
     ]
 
@@ -127,13 +126,13 @@ TWINS_SHOWN = ManagerSnapshot({}, (0,) * 4, (0, 1, 3, 2), 4, ((2, 0, value((1,))
 
 def test_two_unseen_pages_under_one_key_are_told_apart_by_their_order_alone() -> None:
     assert found(TWINS, TWINS_SHOWN, {}) == (set(), {0: 3, 1: 2})
-    assert found(TWINS, replace(TWINS_SHOWN, free=None), {}) == (set(), {})
-    assert found(TWINS, replace(TWINS_SHOWN, published=None), {}) == (set(), {0: 3, 1: 2})
-    assert found(TWINS, replace(TWINS_SHOWN, published=None, free=None), {}) == (set(), {})
+    assert found(TWINS, TWINS_SHOWN._replace(free=None), {}) == (set(), {})
+    assert found(TWINS, TWINS_SHOWN._replace(published=None), {}) == (set(), {0: 3, 1: 2})
+    assert found(TWINS, TWINS_SHOWN._replace(published=None, free=None), {}) == (set(), {})
 
 
 def test_what_is_known_of_an_idle_page_is_not_told_anew_from_the_order() -> None:
-    blind = replace(TWINS_SHOWN, published=None)
+    blind = TWINS_SHOWN._replace(published=None)
     assert found(TWINS, blind, {0: 3})[0] == set()
     assert found(TWINS, blind, {0: 2})[0] == {"PRE-EVICT"}
     assert found(TWINS, blind, {0: 2})[1] == {0: 2}
@@ -144,7 +143,7 @@ def test_what_is_known_of_an_idle_page_is_not_told_anew_from_the_order() -> None
 
 
 def test_no_page_is_told_from_an_order_that_lost_some_or_names_one_that_is_held() -> None:
-    blind = replace(TWINS_SHOWN, published=None, free=(3,))
+    blind = TWINS_SHOWN._replace(published=None, free=(3,))
     assert found(TWINS, blind, {}) == ({"PT-LEAK", "PT-PAGES"}, {})
     state = state_after(Admit(0, (1,)), Admit(1, (1,)), Commit(0), Commit(1), Release(0), traits=committing(4, 1, FULL))
     views = {1: ManagerView(1, ((2,),), ((value((1,)),),))}
@@ -159,8 +158,8 @@ def test_of_two_pages_under_one_key_one_must_not_be_missing(missing: int) -> Non
     left = (TWINS_SHOWN.published or ())[missing : missing + 1]
     due = f"an idle page is published under group 0, a prefix of value {value((1,))}"
     for snapshot in (
-        replace(TWINS_SHOWN, published=left, free=None),
-        replace(TWINS_SHOWN, published=left, free=None, counts=None),
+        TWINS_SHOWN._replace(published=left, free=None),
+        TWINS_SHOWN._replace(published=left, free=None, counts=None),
     ):
         differences: list[Difference] = []
         check_state(TWINS, snapshot, differences, {})
@@ -174,28 +173,28 @@ def test_an_unseen_page_is_told_beside_one_that_is_held_under_the_same_key() -> 
     views = {0: ManagerView(1, ((5,),), ((told[0],),)), 1: ManagerView(2, ((None, 2),), ((None, told[1]),))}
     published = ((1, 0, told[0]), (2, 0, told[1]), (5, 0, told[0]))
     shown = ManagerSnapshot(views, (0, 0, 1, 0, 0, 1, 0, 0), (0, 3, 4, 6, 7, 1), 6, published)
-    for snapshot in (shown, replace(shown, free=None), replace(shown, published=None)):
+    for snapshot in (shown, shown._replace(free=None), shown._replace(published=None)):
         assert found(state, snapshot, {}) == (set(), {0: 5, 1: 1, 2: 2})
-    early = replace(shown, free=(0, 3, 4, 6, 1, 7))
+    early = shown._replace(free=(0, 3, 4, 6, 1, 7))
     assert found(state, early, {})[0] == {"PRE-EVICT"}
 
 
 def test_a_page_that_moves_says_nothing_of_what_is_published_under_it() -> None:
-    moved = with_view(1, replace(ONE, tables=((0, 8, 2), (None, 4, 5))))
-    shown = replace(moved, counts=(2, 0, 1, 1, 1, 1, 1, 1, 1, 0), free=(1, 9))
+    moved = with_view(1, ONE._replace(tables=((0, 8, 2), (None, 4, 5))))
+    shown = moved._replace(counts=(2, 0, 1, 1, 1, 1, 1, 1, 1, 0), free=(1, 9))
     assert said(shown) == [Difference("PT-INPLACE", "the rows stay in page 1", "now page 8")]
 
 
 def test_without_a_bijection_nothing_is_said_of_moves_or_of_what_is_published() -> None:
-    apart = with_view(1, replace(ONE, tables=((8, 1, 2), (None, 4, 5))))
-    assert said(replace(apart, counts=(1, 1, 1, 1, 1, 1, 1, 1, 1, 0), free=(9,), available=1)) == [
+    apart = with_view(1, ONE._replace(tables=((8, 1, 2), (None, 4, 5))))
+    assert said(apart._replace(counts=(1, 1, 1, 1, 1, 1, 1, 1, 1, 0), free=(9,), available=1)) == [
         Difference(
             "PT-SHARE", "request 2 shares a page with 1 other table entries", "pages 8 and 0 hold the shared rows"
         ),
         Difference("PT-PAGES", "2 pages available", "1"),
     ]
-    together = with_view(2, replace(TWO, tables=((0, 6), (3, 6))))
-    assert said(replace(together, counts=(2, 1, 1, 2, 1, 1, 2, 0, 0, 0), free=None)) == [
+    together = with_view(2, TWO._replace(tables=((0, 6), (3, 6))))
+    assert said(together._replace(counts=(2, 1, 1, 2, 1, 1, 2, 0, 0, 0), free=None)) == [
         Difference("PT-SHARE", "request 2 has a page of its own", "page 6 is shared"),
         Difference("PT-OWN", "page 3 has 1 table entries", "count 2"),
     ]
@@ -203,7 +202,7 @@ def test_without_a_bijection_nothing_is_said_of_moves_or_of_what_is_published() 
 
 @pytest.mark.parametrize("page", [-1, 10])
 def test_a_page_outside_the_pool_is_named_by_no_table(page: int) -> None:
-    outside = with_view(2, replace(TWO, tables=((0, 6), (3, page))))
+    outside = with_view(2, TWO._replace(tables=((0, 6), (3, page))))
     assert said(outside)[0] == Difference("PT-SHARE", "pages 0..9", f"request 2 names page {page}")
 
 
@@ -218,7 +217,7 @@ def test_a_page_outside_the_pool_is_named_by_no_table(page: int) -> None:
 )
 def test_the_first_row_that_reads_wrong_is_told(rows: Rows, row: int, found: str) -> None:
     due = f"request 1, group 0: row {row} is that of tokens {[1, 2, 3, 4, 5][: row + 1]} ({V[row]})"
-    assert said(with_view(1, replace(ONE, rows=(rows, ONE.rows[1])))) == [Difference("PT-ROWS", due, found)]
+    assert said(with_view(1, ONE._replace(rows=(rows, ONE.rows[1])))) == [Difference("PT-ROWS", due, found)]
 
 
 def test_by_row_the_length_leaves_out_the_most_that_any_group_lost_and_nothing_before_that() -> None:
@@ -230,5 +229,5 @@ def test_by_row_the_length_leaves_out_the_most_that_any_group_lost_and_nothing_b
         tables = state.requests[0].tables
         shown = ManagerSnapshot({0: ManagerView(length, tables, (told, told))}, None, None, 8 - state.used, None)
         assert found(state, shown, {})[0] == set()
-        longer = replace(shown, requests={0: ManagerView(length + 1, tables, (told, told))})
+        longer = shown._replace(requests={0: ManagerView(length + 1, tables, (told, told))})
         assert found(state, longer, {})[0] == {"PT-LEN"}

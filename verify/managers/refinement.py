@@ -39,10 +39,10 @@ def check_operation(
     refuses = after is before and type(expected) is Refused
     image = target.image() if refuses and seen.image is NOT_TAKEN else seen.image
     answer = attempt(target, operation)
-    differences = [] if answer == expected else answer_differences(expected, answer)
+    differences = [] if answer is expected or answer == expected else answer_differences(expected, answer)
     if isinstance(answer, Raised) and answer.lost:
         return Checked(seen.mapped, seen.snapshot, tuple(differences), False, lost=True)
-    if after is before and image is not NOT_TAKEN:
+    if image is not NOT_TAKEN and (after is before or after == before):
         if target.image() == image:
             return Checked(seen.mapped, seen.snapshot, tuple(differences), False)
         if refuses:

@@ -6,7 +6,7 @@ An adapter reports what the manager really does: it never repairs, guesses or hi
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol, Self, get_args
+from typing import NamedTuple, Protocol, Self, get_args
 
 from spec.manager import Traits
 from spec.operations import Commit, Fork, ManagerOperation, Outcome
@@ -23,8 +23,8 @@ Rows = tuple[int | None, ...]
 """The value of each logical row 0..n-1, None where it cannot be read: released, gone, never written."""
 
 
-@dataclass(frozen=True, slots=True)
-class ManagerView:
+# Named tuples, here and below, as the snapshots of page tables are.
+class ManagerView(NamedTuple):
     """One live request, seen from outside: its length in rows as the manager counts them, a table and the rows a group."""
 
     length: int
@@ -32,8 +32,7 @@ class ManagerView:
     rows: tuple[Rows, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ManagerSnapshot:
+class ManagerSnapshot(NamedTuple):
     """The whole visible state.
 
     `counts` are by physical page, `free` are the available pages in the order in which they will be handed out, `published`
