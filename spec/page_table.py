@@ -14,8 +14,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from spec import operations
 from spec.operations import (
-    ACCEPTED,
     REFUSED,
     Accepted,
     Append,
@@ -31,6 +31,7 @@ from spec.operations import (
     Truncate,
 )
 
+ACCEPTED = operations.ACCEPTED
 UNKNOWN_REQUEST = REFUSED[Reason.UNKNOWN_REQUEST]
 DUPLICATE_REQUEST = REFUSED[Reason.DUPLICATE_REQUEST]
 BAD_ARGUMENT = REFUSED[Reason.BAD_ARGUMENT]

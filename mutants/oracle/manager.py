@@ -19,7 +19,7 @@ MANAGER_DROPPED = (
         "return outcome_differences(expected, answer)",
         "return []",
     ),
-    dropped("PT-REFUSE", MANAGER, CHECK, "target.image() != image", "False", "at all"),
+    dropped("PT-REFUSE", MANAGER, CHECK, "target.image() == image", "True", "at all"),
     dropped("PT-SHARE", MANAGER, STATE, SHARE, word="at all"),
     dropped(
         "PT-SHARE",

@@ -11,21 +11,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import count
 
-from spec.operations import (
-    ACCEPTED,
-    Accepted,
-    Append,
-    Fork,
-    New,
-    Operation,
-    Outcome,
-    Read,
-    Refused,
-    Release,
-    Trim,
-    Truncate,
-)
+from spec.operations import Accepted, Append, Fork, New, Operation, Outcome, Read, Refused, Release, Trim, Truncate
 from spec.page_table import (
+    ACCEPTED,
     BAD_ARGUMENT,
     DUPLICATE_REQUEST,
     OUT_OF_PAGES,
