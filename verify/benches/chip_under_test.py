@@ -40,7 +40,7 @@ async def reset(pins: Pins, clocking: Clocking) -> None:
 async def chip_after_reset(top: HierarchyObject, traffic: Traffic) -> ChipUnderTest:
     """The chip `kestrel`, reset, with a memory of that traffic, all of it 0."""
     pins = Pins(top, f"{CHIP}_")
-    clocking = Clocking(pins.handle("clk"))
+    clocking = Clocking(pins.port("clk"))
     await reset(pins, clocking)
     memory_port = MemoryPortMonitor(pins, clocking)
     memory = MemoryDriver(pins, clocking, memory_port, EXT_WORDS, traffic)

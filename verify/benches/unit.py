@@ -40,7 +40,7 @@ class Unit:
 async def unit_after_reset(top: HierarchyObject, module: str) -> Unit:
     """The module after two edges in reset, every input 0, those of the other modules too: they have assertions."""
     shared = Pins(top)
-    clocking = Clocking(shared.handle(CLOCK))
+    clocking = Clocking(shared.port(CLOCK))
     for each in modules(RTL):
         Pins(top, f"{each}_").drive(**dict.fromkeys(inputs(RTL, each), 0))
     shared.drive(**{RESET: 0})
