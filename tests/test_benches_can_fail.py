@@ -5,6 +5,8 @@ is the benches that have to see the fault.
 """
 
 import dataclasses
+import re
+from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -12,140 +14,27 @@ from typing import Any
 import pytest
 
 from spec.isa import BUSY, DONE, ERROR, MOST_OUTSTANDING, RESET, START
+from tests.bench_faults import FAULTS
 from verify.benches.designs import design, dotted
 from verify.benches.host_port import HostPortMonitor, StatusError
 from verify.benches.memory_port import Edge, MemoryPortMonitor, ProtocolError, Request
 from verify.benches.scoreboard import MismatchError, Scoreboard
 from verify.benches.simulation import Case, Design, run, verdict
-from verify.chips.planted_rtl import SELECT, RtlFault, plant
+from verify.chips.planted_rtl import SELECT, plant
 
-FAULTS: tuple[tuple[RtlFault, tuple[str, ...]], ...] = (
-    (
-        RtlFault("sums are cut off, not rounded", "ks_rq", "41'd1 << (sh_i - 6'd1)", "41'd0", "CHIP-INT"),
-        ("ks_rq", "ks_cx", "decode_step"),
-    ),
-    (RtlFault("bytes end at 126", "ks_rq", "8'h7F", "8'h7E", "CHIP-INT"), ("ks_rq",)),
-    (RtlFault("an index of 256 wraps", "ks_sm", "shifted > 40'd255", "1'b0", "CHIP-INT"), ("ks_sm",)),
-    (RtlFault("a quotient bit too few", "ks_qdiv", "rem >= sub", "rem > sub", "CHIP-INT"), ("ks_qdiv", "ks_av")),
-    (
-        RtlFault(
-            "the last of equal logits wins",
-            "ks_pack",
-            "$signed(data_i) > $signed(best_q)",
-            "$signed(data_i) >= $signed(best_q)",
-            "CHIP-INT",
-        ),
-        ("ks_pack",),
-    ),
-    (
-        RtlFault("seven entries are full", "ks_queue", "occupancy_q == 4'd8", "occupancy_q == 4'd7", "CHIP-CYCLE"),
-        ("ks_queue",),
-    ),
-    (
-        RtlFault("ready is ignored", "ks_dma", "req_valid_o & req_ready_i", "req_valid_o", "CHIP-CYCLE"),
-        ("ks_dma", "memory_port"),
-    ),
-    (
-        RtlFault(
-            "fifteen reads are the most", "ks_dma", "outstanding_q != 5'd16", "outstanding_q != 5'd15", "CHIP-CYCLE"
-        ),
-        ("ks_dma", "memory_port", "cycles"),
-    ),
-    (
-        RtlFault("writes wait for no read", "ks_dma", "outstanding_q == 5'd0", "1'b1", "CHIP-QUIET"),
-        ("memory_port", "cycles"),
-    ),
-    (
-        RtlFault(
-            "the row before the owed one waits",
-            "ks_hazard",
-            "{1'b0, cx_row_i}",
-            "{1'b0, cx_row_i} + 11'd1",
-            "CHIP-CHASE",
-        ),
-        ("ks_hazard", "hazards"),
-    ),
-    (
-        RtlFault("a load overtakes an op", "ks_seq", "~queue_full_i & ~load_hold_i", "~queue_full_i", "CHIP-LOAD"),
-        ("ks_seq", "hazards", "cycles"),
-    ),
-    (
-        RtlFault("a store overtakes an op", "ks_seq", "~queue_full_i & ~store_hold_i", "~queue_full_i", "CHIP-STORE"),
-        ("ks_seq", "hazards", "cycles"),
-    ),
-    (
-        RtlFault("an op overtakes moves", "ks_seq", "~cx_active_i & ~result_hold_i", "~cx_active_i", "CHIP-RESULT"),
-        ("ks_seq", "hazards", "cycles"),
-    ),
-    (
-        RtlFault("a STREG overtakes an op", "ks_seq", "~cx_active_i & ~queue_full_i", "~queue_full_i", "CHIP-IDLE"),
-        ("ks_seq", "hazards", "cycles"),
-    ),
-    (
-        RtlFault("the last row is out of range", "ks_check", "row_end > 33'd1024", "row_end > 33'd1023", "spec"),
-        ("ks_check",),
-    ),
-    (RtlFault("a busy chip takes writes", "ks_host", "h_we_i & ~busy_q", "h_we_i", "ports"), ("host_port",)),
-    (
-        RtlFault("the page at hand is fetched again", "ks_walk", "i + {15'd0, left}", "i", "CHIP-GATHER"),
-        ("ks_walk", "memory_port", "gather"),
-    ),
-    (
-        RtlFault("an entry is late by a cycle", "ks_walk", "arrive | next_valid_q", "next_valid_q", "CHIP-GATHER"),
-        ("ks_walk", "gather"),
-    ),
-    (
-        RtlFault(
-            "bit 30 of an entry is ignored",
-            "ks_walk",
-            "entry_q[30:16] != 15'd0",
-            "entry_q[29:16] != 14'd0",
-            "CHIP-ERROR",
-        ),
-        ("ks_walk", "gather"),
-    ),
-    (
-        RtlFault("a fault names the oldest descriptor", "ks_queue", "pc_q[cur_q]", "pc_q[head_q]", "CHIP-ERROR"),
-        ("ks_queue",),
-    ),
-    (
-        RtlFault("the watchdog is silent", "ks_watchdog", "(&quiet_q) & ~progress", "1'b0", "CHIP-WATCH"),
-        ("ks_watchdog", "soft_reset"),
-    ),
-    (
-        RtlFault("an issue is no progress", "ks_watchdog", "issue_i | accept_i", "accept_i", "CHIP-WATCH"),
-        ("ks_watchdog",),
-    ),
-    (
-        RtlFault("a flush takes the request back", "ks_dma", "(flush_i | stale_q)", "stale_q", "CHIP-RESET"),
-        ("ks_dma", "soft_reset"),
-    ),
-    (
-        RtlFault("an answer to a forgotten read counts", "ks_dma", "~is_table & ~drain_o", "~is_table", "CHIP-RESET"),
-        ("ks_dma",),
-    ),
-    (
-        RtlFault(
-            "a draining chip runs on",
-            "ks_seq",
-            "~drain_i & (error ? idle : ready)",
-            "error ? idle : ready",
-            "CHIP-RESET",
-        ),
-        ("ks_seq", "soft_reset"),
-    ),
-)
-ENOUGH = (
-    r"bench_(ks_\w+|host_port)\.|bench_(gather|soft_reset)\.an?_"
-    r"|traffic=(always|alternate)$|bench_cycles\.\w*(waits|latency/latency=40$)|sixteen"
-)
-"""Of the benches of the whole chip, what sees these faults; the rest sees them again, on other memories."""
-BENCHES = sorted({bench for _, benches in FAULTS for bench in benches})
+TESTS = sorted({test for _, tests in FAULTS for test in tests})
 
 
 def bench(name: str) -> str:
-    """The bench module of that short name."""
+    """The bench module of that short name, or its test."""
     return dotted(f"bench_{name}")
+
+
+def outcomes(faulty: Design, tests: Sequence[str], plusargs: Sequence[str] = ()) -> dict[str, str]:
+    """How each of these tests failed, or an empty text for one that passed."""
+    benches = sorted({bench(test.partition(".")[0]) for test in tests})
+    only = rf"\.bench_({'|'.join(map(re.escape, tests))})$"
+    return {f"{case.module}.{case.name}": case.failure for case in run("icarus", faulty, benches, plusargs, only)}
 
 
 @pytest.fixture(scope="module")
@@ -159,15 +48,15 @@ def faulty(icarus: object, tmp_path_factory: pytest.TempPathFactory) -> Design:
     "number", range(1, len(FAULTS) + 1), ids=[fault.title.replace(" ", "-") for fault, _ in FAULTS]
 )
 def test_a_fault_fails_the_benches_of_its_module(faulty: Design, number: int) -> None:
-    fault, names = FAULTS[number - 1]
-    cases = run("icarus", faulty, [bench(name) for name in names], [f"+{SELECT}={number}"], ENOUGH)
-    passed = [name for name in names if not verdict(bench(name), cases)]
+    fault, tests = FAULTS[number - 1]
+    found = outcomes(faulty, tests, [f"+{SELECT}={number}"])
+    assert sorted(found) == sorted(map(bench, tests))
+    passed = [test for test, failure in found.items() if not failure]
     assert not passed, f"{fault.title}: {passed} passed"
 
 
-def test_without_a_fault_the_same_benches_pass(faulty: Design) -> None:
-    cases = run("icarus", faulty, [bench(name) for name in BENCHES], only=ENOUGH)
-    assert [verdict(bench(name), cases) for name in BENCHES] == [""] * len(BENCHES)
+def test_without_a_fault_the_same_tests_pass(faulty: Design) -> None:
+    assert outcomes(faulty, TESTS) == dict.fromkeys(map(bench, TESTS), "")
 
 
 def test_a_bench_of_which_no_test_ran_has_not_passed() -> None:
