@@ -86,7 +86,12 @@ CHIP_NEGATED = (
         "Step((next_token(logits) + 1) % len(logits), logits, new_key, new_value)",
     ),
     negated(
-        "CHIP-ISA", CHIP, f"{SEMANTICS}:_load", "a load begins a row late", "set_rows(first,", "set_rows(first + 1,"
+        "CHIP-ISA",
+        CHIP,
+        f"{SEMANTICS}:_load",
+        "a load begins a row late",
+        "machine.set_rows(first, lanes_of(words).reshape(count, machine.lanes))",
+        "machine.set_rows(first + 1, lanes_of(words).reshape(count, machine.lanes))",
     ),
     negated(
         "CHIP-ISA",
