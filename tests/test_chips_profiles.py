@@ -6,13 +6,9 @@ import numpy as np
 import pytest
 
 from impl.chip import ChipDied, ChipTimeout, Profile, Result, Start
-from impl.chip_model.machine import ChipModel
-from impl.chip_model.trace import Snapshot
 from tests.toy_chip.timing import chance_in, copied, pipelined
 from tests.toy_chip.toy import KINDS, MEMORY, Misdeed, copies, toy
-from verify.chips.program_cases import MEMORY as MEMORY_OF_CASES
 from verify.chips.simulated import SimulatedChip
-from verify.chips.walk_cases import RECOVERED, TIMEOUT_AT, silent
 
 SEEDS = (1, 0xDEADBEEF, 0x80000000, 12_345)
 IDLE_CYCLES = 64
@@ -226,19 +222,3 @@ def test_a_profile_or_a_reset_that_cannot_be_is_a_value_error(
 ) -> None:
     with toy("icarus") as chip, pytest.raises(ValueError, match=words):
         chip.run([copies(1, reset_at=reset_at)], MEMORY, profile)
-
-
-@pytest.mark.parametrize("reset_at", [None, 70, 200, TIMEOUT_AT - 1, TIMEOUT_AT, TIMEOUT_AT + 1])
-@pytest.mark.parametrize(
-    "profile", [Profile(4, mute_after=3), Profile(200, mute_after=9), Profile(5_000, mute_after=20)]
-)
-def test_the_model_passes_a_silence_at_once_as_it_does_cycle_by_cycle(profile: Profile, reset_at: int | None) -> None:
-    starts = [silent(reset_at), RECOVERED]
-    observed, seen = ChipModel(16), list[Snapshot]()
-    observed.observer = seen.append
-    by_cycle = observed.run(starts, MEMORY_OF_CASES, profile)
-    assert len(seen) > (reset_at or TIMEOUT_AT) // 2
-    for one, other in zip(ChipModel(16).run(starts, MEMORY_OF_CASES, profile), by_cycle, strict=True):
-        assert one.memory.tolist() == other.memory.tolist()
-        assert one.counters == other.counters
-        assert (one.token, one.status, one.error_pc) == (other.token, other.status, other.error_pc)

@@ -33,10 +33,6 @@ Observer = Callable[[Snapshot], None]
 WORD_BITS = 32
 HOST_ADDRESS_BITS = 11
 
-SETTLED = 64
-"""Of so many busy cycles without progress the last ones change nothing but counters, unless memory answers: what moves
-longest without any are the lanes of an AV in the divider, at most 32, with its stages before and behind."""
-
 IDLE_CYCLES = 64
 """For how long the host leaves the chip alone after a run; docs/chip.md section 6, Memory profiles."""
 
@@ -86,15 +82,14 @@ class ChipModel:
 
     def _pass_cycles(self, machine: "Machine", last: int) -> None:
         """Pass the busy cycles of a run, but none after the one of that number."""
-        registers, observer, cycle = machine.registers, self.observer, 0
-        while registers.busy and cycle < last:
-            cycle += 1
+        registers, observer = machine.registers, self.observer
+        for cycle in range(1, last + 1):
+            if not registers.busy:
+                return
             machine.evaluate()
             if observer is not None:
                 observer(machine.snapshot(cycle))
             machine.clock()
-            if SETTLED <= machine.quiet < WATCHDOG_CYCLES and machine.memory.mute and observer is None:
-                cycle += machine.repeat(last - cycle)
 
 
 def host_writes(start: Start) -> list[tuple[int, int]]:
@@ -206,7 +201,7 @@ class Machine:
 
     def clock(self) -> None:
         """The edge that ends the cycle. The order of the parts matters only in that the scratchpad's output goes last."""
-        self._count(1)
+        self._count()
         if self._moving:
             self.memory.clock(self.dma.read, self.dma.write)
             self.dma.clock()
@@ -224,44 +219,36 @@ class Machine:
         self.registers.end(code, pc)
         self.flush()
 
-    def repeat(self, most: int) -> int:
-        """Pass cycles like the one before, of a settled chip with mute memory, up to the watchdog's last; how many."""
-        cycles = min(most, WATCHDOG_CYCLES - 1 - self.quiet)
-        self._count(cycles)
-        self.memory.pass_mute(cycles)
-        return cycles
-
-    def _count(self, cycles: int) -> None:
-        """The counters, and the watchdog's, over so many cycles that are alike."""
+    def _count(self) -> None:
+        """The counters, and the watchdog's."""
         counting, compute = self.registers.counting, self.compute
         does = self.sequencer.does
-        counting.total += cycles
+        counting.total += 1
         waits = False
         progress = does is ISSUES
         if self._moving:
             dma, memory = self.dma, self.memory
             if self.queue.entries:
-                counting.dma += cycles
+                counting.dma += 1
             if memory.response is not None:
                 progress = True
             if memory.ready:
                 if dma.read is not None:
-                    counting.rdw += cycles
+                    counting.rdw += 1
                     progress = True
                 elif dma.write is not None:
-                    counting.wrw += cycles
+                    counting.wrw += 1
                     progress = True
         if compute.active:
             if compute.enters:
-                counting.mac += cycles
+                counting.mac += 1
                 progress = True
             elif compute.all_entered:
-                counting.vec += cycles
+                counting.vec += 1
             waits = compute.waits
             progress = progress or compute.writes_or_looks_up
-        if waits or does is HELD:
-            counting.stall += cycles
-        self.quiet = 0 if progress else self.quiet + cycles
+        counting.stall += waits or does is HELD
+        self.quiet = 0 if progress else self.quiet + 1
 
     def snapshot(self, cycle: int) -> Snapshot:
         """The cycle as an observer sees it, between `evaluate` and `clock`."""

@@ -40,15 +40,6 @@ class Memory(ABC):
     def end_run(self) -> None:
         """Pass the edge that ends a run, after its clock."""
 
-    @property
-    def mute(self) -> bool:
-        """Whether it accepts nothing and answers nothing until the run has ended."""
-        return False
-
-    def pass_mute(self, cycles: int) -> None:
-        """Pass so many cycles while it is mute, which most memory never is."""
-        raise NotImplementedError
-
     @abstractmethod
     def evaluate(self) -> None:
         """Set ready and the response."""
@@ -165,18 +156,9 @@ class MuteMemory(Memory):
         """Pass the edge that ends a run."""
         self._running = False
 
-    @property
-    def mute(self) -> bool:
-        """Whether it accepts nothing and answers nothing until the run has ended."""
-        return self._running and self._accepted >= self._most
-
-    def pass_mute(self, cycles: int) -> None:
-        """Pass so many cycles while it is mute."""
-        self._now += cycles
-
     def evaluate(self) -> None:
         """Set ready, and the response: the oldest answer that is due, unless mute."""
-        self.ready = not self.mute
+        self.ready = not self._running or self._accepted < self._most
         coming = self._coming
         self.response = coming[0][1] if self.ready and coming and coming[0][0] <= self._now else None
 
