@@ -22,7 +22,7 @@ setup: ; @.ci/setup
 packages: ; @.ci/packages
 simulators: ; @.ci/simulators
 suite: setup packages simulators ; $(RUN) pytest verify/ tests/ -n auto --require-rtl $(if $(JUNIT),--junitxml=$(JUNIT))
-gate: setup ; $(RUN) mutants && $(RUN) mutants --oracle --executor process
+gate: setup ; $(RUN) mutants --executor process && $(RUN) mutants --oracle --executor process
 lint: setup ; $(RUN) ruff check && $(RUN) ruff format --check
 types: setup ; $(RUN) mypy
 clean: ; rm -rf .venv .venvs .builds reports .hypothesis .mypy_cache .ruff_cache
