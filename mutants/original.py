@@ -7,7 +7,7 @@ from mutants.wire import Budget, Order, Reach, Run
 
 BUDGET_FACTOR = 20
 LEAST_STEPS = 1_000
-LEAST_CPU_SECONDS = 0.2
+LEAST_CPU_SECONDS, LEAST_CALL_SECONDS = 0.2, 0.1
 BASELINE_CPU_SECONDS = 120.0
 
 
@@ -23,12 +23,14 @@ def run_original(server: ForkServer, stages: tuple[str, ...]) -> Run:
 def budgets_of(
     original: Run, seen: Mapping[str, Reach] | None = None, least: float = LEAST_CPU_SECONDS
 ) -> dict[str, Budget]:
-    """Twenty times what the original took, and at `least` so many seconds of CPU, so that what is merely slower is no runaway."""
+    """Twenty times what the original took, and at `least` so many seconds of CPU, so that what is merely slower is no runaway; a
+    call at least LEAST_CALL_SECONDS, of which stages make thousands.
+    """
     return {
         stage.stage: Budget(
             max(BUDGET_FACTOR * stage.steps, LEAST_STEPS),
             max(BUDGET_FACTOR * stage.cpu_seconds, least),
-            max(BUDGET_FACTOR * seen[stage.stage].longest_seconds, least) if seen else None,
+            max(BUDGET_FACTOR * seen[stage.stage].longest_seconds, LEAST_CALL_SECONDS) if seen else None,
         )
         for stage in original.stages
     }

@@ -2,7 +2,8 @@
 
 The same program runs with short and with long loads, on memory that is full of numbers. A line through the shortest times gives
 the time of a cycle, whatever else the machine does; what a run takes beyond its cycles is the cost of a start: request, fork,
-reply, and the simulator's own beginning and end.
+reply, and the simulator's own beginning and end. It is that of the short program alone: what the machine takes from a long one is
+no cost of its start.
 """
 
 import statistics
@@ -55,7 +56,7 @@ def rate_of(name: str, chip: Chip, runs: int = RUNS) -> Rate:
         cycles.append(result.counters.total + 2 * len(start.program or ()) + HOST_CYCLES)
         times.append([_milliseconds(chip, start, memory) for _ in range(runs)])
     cycle, _ = np.polyfit(cycles, [min(taken) for taken in times], 1).tolist()
-    costs = [one - cycle * count for taken, count in zip(times, cycles, strict=True) for one in taken]
+    costs = [one - cycle * cycles[0] for one in times[0]]
     return Rate(name, min(costs), statistics.median(costs), max(costs), cycle * 1000)
 
 
