@@ -155,10 +155,12 @@ void fork_server()
         uint32_t asked[ASKED_WORDS], answer[ANSWER_WORDS];
         await_question(ends[0], ends[2], asked);
         unlink("reply"); /* an old one must never pass for a new one */
-        if (write(next.begin, asked, sizeof asked) != sizeof asked && errno != EPIPE) leave(next.process);
+        const pid_t run = next.process;
+        if (write(next.begin, asked, sizeof asked) != sizeof asked && errno != EPIPE) leave(run);
         close(next.begin);
-        await_end(ends[0], ends[2], next.process, asked[1], answer);
+        next = spare(server, ends); /* while the run is busy, and the asking process waits for it */
+        if (!next.process) return;
+        await_end(ends[0], ends[2], run, asked[1], answer);
         if (write(ends[1], answer, sizeof answer) != sizeof answer) leave(0);
-        next = spare(server, ends); /* while the asking process reads its reply */
     }
 }

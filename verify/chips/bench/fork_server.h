@@ -1,5 +1,5 @@
 /* fork_server: comes back in a fresh process for each run, and never in the process that serves. The process of the next run is
- * made while the asking process is busy with the last reply; await_run holds it until its run is asked for, and limits it from then on.
+ * made while the one before it is busy; await_run holds it until its run is asked for, and limits it from then on.
  * What a run has to do before it reads its request is done between the two, when nobody waits for it.
  *
  * The environment names the ends of the pipes and the asking process: KESTREL_SERVE="asked answered pid". A run is asked for
