@@ -18,13 +18,15 @@ from verify.sandbox import signal_name
 HERE = Path(__file__).parent.parent
 START_SECONDS = 120.0
 GRACE_SECONDS = 30.0
-# One hash seed and one thread: a verdict depends on neither the start of a process nor the number of cores.
+# One hash seed, one thread, and fresh memory that always holds the same: a verdict depends on neither the start of a process, nor
+# the number of cores, nor what a mutant finds that reads an array before it is written.
 ENVIRONMENT = {
     "PYTHONHASHSEED": "0",
     "PYTHONDONTWRITEBYTECODE": "1",
     "OPENBLAS_NUM_THREADS": "1",
     "OMP_NUM_THREADS": "1",
     "MKL_NUM_THREADS": "1",
+    "MALLOC_PERTURB_": "165",
 }
 
 

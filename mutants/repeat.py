@@ -3,7 +3,7 @@
 import os
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 
 from rich.console import Console
@@ -37,13 +37,11 @@ def repeat_gate(plans: Sequence[Plan], load: bool, out: Console, place: Place = 
             out.print(Text(_line(number, record, decision.code)))
             for reason in decision.reasons:
                 out.print(Text(f"  {reason}", style="red"))
-    differing = _differing(results)
-    for mutant, verdicts in differing.items():
-        out.print(Text(f"mutant {mutant}: {' / '.join(sorted(verdicts))}", style="red"))
-    same = "identical verdicts" if not differing else "verdicts differ"
+    same = say_whether_alike([{result.mutant.id: verdict_key(result) for result in run} for run in results], out)
     everything = [result for run in results for result in run]
-    out.print(Text(f"{len(plans)} runs: {same}; {_spread(everything)}", style="bold"))
-    if differing:
+    words = "identical verdicts" if same else "verdicts differ"
+    out.print(Text(f"{len(plans)} runs: {words}; {_spread(everything)}", style="bold"))
+    if not same:
         return ExitCode.FAIL
     return next((code for code in codes if code != ExitCode.PASS), ExitCode.PASS)
 
@@ -54,16 +52,14 @@ def verdict_key(result: Result) -> str:
     return f"{result.verdict.status} in {result.verdict.stage or 'no stage'}: {rules}"
 
 
-def _differing(runs: Sequence[Sequence[Result]]) -> dict[str, set[str]]:
-    """Mutants with more than one verdict over the runs; one that a run lacks has the verdict `missing` there."""
-    seen: dict[str, set[str]] = {}
-    for run in runs:
-        for result in run:
-            seen.setdefault(result.mutant.id, set()).add(verdict_key(result))
-    for mutant, verdicts in seen.items():
-        if any(mutant not in {result.mutant.id for result in run} for run in runs):
-            verdicts.add("missing")
-    return {mutant: verdicts for mutant, verdicts in seen.items() if len(verdicts) > 1}
+def say_whether_alike(runs: Sequence[Mapping[str, str]], out: Console) -> bool:
+    """Print each mutant that has more than one verdict over the runs, which one that a run lacks has; whether there is none."""
+    mutants = dict.fromkeys(mutant for run in runs for mutant in run)
+    found = {mutant: {run.get(mutant, "missing") for run in runs} for mutant in mutants}
+    differing = {mutant: verdicts for mutant, verdicts in found.items() if len(verdicts) > 1}
+    for mutant, verdicts in differing.items():
+        out.print(Text(f"mutant {mutant}: {' / '.join(sorted(verdicts))}", style="red"))
+    return not differing
 
 
 def _line(number: int, record: Record, code: ExitCode) -> str:

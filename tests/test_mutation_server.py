@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from mutants.client import ForkServer, ServerError, parse_run
+from mutants.client import ENVIRONMENT, ForkServer, ServerError, parse_run
 from mutants.held import blind, hold, outside
 from mutants.making import make
 from mutants.mutant import Mutant, Project
@@ -227,3 +227,15 @@ def test_an_order_survives_its_journey() -> None:
 def test_what_the_server_is_told_arrives_whole() -> None:
     setup = Setup(replace(PROJECT, family_stages={"aside": ("unit", "witness")}), (STACK,), ("unit",))
     assert Setup.of_json(json.loads(json.dumps(setup.as_json()))) == setup
+
+
+def test_memory_that_nobody_has_written_holds_the_same_in_every_child() -> None:
+    script = "import numpy as np; a = [np.arange(5000) for _ in range(9)]; del a; print(len({*np.empty(5000, int).tolist()}))"
+
+    def kinds(environment: dict[str, str]) -> int:
+        return int(
+            subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, check=True).stdout
+        )
+
+    assert kinds(dict(os.environ) | ENVIRONMENT) == 1
+    assert kinds({name: value for name, value in os.environ.items() if name != "MALLOC_PERTURB_"}) > 1

@@ -13,7 +13,7 @@ from rich.text import Text
 from impl.exit_codes import ExitCode
 from mutants.engine import Announce, Plan, Record, carry_out
 from mutants.farm.farm import Farm
-from mutants.repeat import verdict_key
+from mutants.repeat import say_whether_alike, verdict_key
 from mutants.terminal import progress
 from verify.campaign.executors import Kind, Place
 
@@ -53,7 +53,7 @@ def scale(plan: Plan, pairs: int, executor: Kind, out: Console) -> ExitCode:
     ):
         spread = f"least {min(values):.3f}, median {statistics.median(values):.3f}, most {max(values):.3f}"
         out.print(Text(f"{name}: {spread}", style="bold"))
-    same = all(one == verdicts[0] for one in verdicts)
+    same = say_whether_alike(verdicts, out)
     out.print(Text(f"{len(plan.mutants)} mutants: {'identical verdicts' if same else 'verdicts differ'}", style="bold"))
     return ExitCode.PASS if same else ExitCode.FAIL
 
