@@ -28,7 +28,7 @@ from spec.manager_tables import (
     unfilled,
 )
 from spec.operations import Accepted, Admit, Append, Commit, Fork, ManagerOperation, Outcome, Release, Truncate
-from spec.page_table import ACCEPTED, BAD_ARGUMENT, DUPLICATE_REQUEST, OUT_OF_PAGES, ROWS_RELEASED, UNKNOWN_REQUEST
+from spec.outcomes import ACCEPTED, BAD_ARGUMENT, DUPLICATE_REQUEST, OUT_OF_PAGES, ROWS_RELEASED, UNKNOWN_REQUEST
 from spec.prefix_index import EMPTY, Index, Key, forget, publish
 
 

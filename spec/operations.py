@@ -115,7 +115,3 @@ class Refused:
 
 
 Outcome = Accepted | Refused
-
-# Outcomes are values; one object of each spares the searches, which refuse most of what they try, making and comparing more.
-ACCEPTED = Accepted()
-REFUSED = {reason.value: Refused(reason) for reason in Reason}

@@ -14,9 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from spec import operations
 from spec.operations import (
-    REFUSED,
     Accepted,
     Append,
     Fork,
@@ -24,19 +22,12 @@ from spec.operations import (
     Operation,
     Outcome,
     Read,
-    Reason,
     Refused,
     Release,
     Trim,
     Truncate,
 )
-
-ACCEPTED = operations.ACCEPTED
-UNKNOWN_REQUEST = REFUSED[Reason.UNKNOWN_REQUEST]
-DUPLICATE_REQUEST = REFUSED[Reason.DUPLICATE_REQUEST]
-BAD_ARGUMENT = REFUSED[Reason.BAD_ARGUMENT]
-ROWS_RELEASED = REFUSED[Reason.ROWS_RELEASED]
-OUT_OF_PAGES = REFUSED[Reason.OUT_OF_PAGES]
+from spec.outcomes import ACCEPTED, BAD_ARGUMENT, DUPLICATE_REQUEST, OUT_OF_PAGES, ROWS_RELEASED, UNKNOWN_REQUEST
 
 
 @dataclass(frozen=True, slots=True)

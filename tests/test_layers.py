@@ -25,6 +25,7 @@ OWN_IMPORTS: dict[str, frozenset[str]] = {
             "impl",
             "spec.manager.Traits",
             "spec.operations",
+            "spec.outcomes",
             "verify.managers.facts",
             "verify.managers.target",
             "verify.managers.values",

@@ -4,7 +4,8 @@ from collections.abc import Callable, Hashable
 from functools import lru_cache
 
 from spec.operations import Operation, Read
-from spec.page_table import OUT_OF_PAGES, State, initial, step
+from spec.outcomes import OUT_OF_PAGES
+from spec.page_table import State, initial, step
 from verify.alphabet import alphabet
 from verify.bounds import Scope
 from verify.canonical import canonical_key, raw_key

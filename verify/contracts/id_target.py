@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 from typing import Self, cast
 
 from impl import page_table
-from spec.operations import ACCEPTED, REFUSED, Append, Fork, New, Operation, Outcome, Release, Trim, Truncate
+from spec.operations import Append, Fork, New, Operation, Outcome, Release, Trim, Truncate
+from spec.outcomes import ACCEPTED, REFUSED
 from verify.target import Capabilities, RequestView, Snapshot
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Hashable
 
 from spec.manager import State, initial, step
 from spec.operations import ManagerOperation
-from spec.page_table import OUT_OF_PAGES
+from spec.outcomes import OUT_OF_PAGES
 from verify.explore import Progress, WorldSearch
 from verify.managers.alphabet import alphabet
 from verify.managers.bounds import ManagerScope

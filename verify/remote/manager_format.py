@@ -10,18 +10,8 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from spec.manager import Traits
-from spec.operations import (
-    ACCEPTED,
-    Accepted,
-    Admit,
-    Append,
-    Commit,
-    Fork,
-    ManagerOperation,
-    Outcome,
-    Release,
-    Truncate,
-)
+from spec.operations import Accepted, Admit, Append, Commit, Fork, ManagerOperation, Outcome, Release, Truncate
+from spec.outcomes import ACCEPTED
 from verify.managers.target import COUNTS, FREE, PUBLISHED, ManagerSnapshot, ManagerView, Rows, Table
 from verify.remote.wire_format import (
     INTEGER,

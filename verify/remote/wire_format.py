@@ -10,7 +10,8 @@ from functools import lru_cache
 from types import NoneType
 from typing import Any, NamedTuple, get_args
 
-from spec.operations import ACCEPTED, REFUSED, Accepted, Append, New, Operation, Outcome
+from spec.operations import Accepted, Append, New, Operation, Outcome
+from spec.outcomes import ACCEPTED, REFUSED
 from verify.target import ALL_OPERATIONS, COUNTS, FREE, Capabilities, Raised, RequestView, Snapshot
 from verify.witness import operation_to_json
 

@@ -12,19 +12,8 @@ from dataclasses import dataclass, replace
 from itertools import count
 
 from spec.operations import Accepted, Append, Fork, New, Operation, Outcome, Read, Refused, Release, Trim, Truncate
-from spec.page_table import (
-    ACCEPTED,
-    BAD_ARGUMENT,
-    DUPLICATE_REQUEST,
-    OUT_OF_PAGES,
-    ROWS_RELEASED,
-    UNKNOWN_REQUEST,
-    State,
-    initial,
-    pages_for,
-    sink_pages,
-    step,
-)
+from spec.outcomes import ACCEPTED, BAD_ARGUMENT, DUPLICATE_REQUEST, OUT_OF_PAGES, ROWS_RELEASED, UNKNOWN_REQUEST
+from spec.page_table import State, initial, pages_for, sink_pages, step
 from verify.literals import literal_differences
 from verify.refinement import Difference, check_pool, check_state, outcome_differences, unseen
 from verify.source.blame import subject_ends

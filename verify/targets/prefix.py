@@ -12,8 +12,6 @@ from impl.page_table import NO_PAGE, PageTableError
 from impl.prefix_cache import CachedRequest, PrefixCache
 from spec.manager import Traits
 from spec.operations import (
-    ACCEPTED,
-    REFUSED,
     Accepted,
     Admit,
     Append,
@@ -24,6 +22,7 @@ from spec.operations import (
     Release,
     Truncate,
 )
+from spec.outcomes import ACCEPTED, REFUSED
 from verify.managers.target import ManagerSnapshot, ManagerView, Offer, Rows
 from verify.managers.values import value, values
 

@@ -11,8 +11,6 @@ import numpy.typing as npt
 from impl.kv_cache import KVCache
 from impl.page_table import BlockTable, PageTableError
 from spec.operations import (
-    ACCEPTED,
-    REFUSED,
     Accepted,
     Append,
     Fork,
@@ -24,6 +22,7 @@ from spec.operations import (
     Trim,
     Truncate,
 )
+from spec.outcomes import ACCEPTED, REFUSED
 from verify.target import Capabilities, Layout, RequestView, Snapshot
 
 LAYERS = 2  # what `written` joins

@@ -9,8 +9,6 @@ import numpy.typing as npt
 from impl.kv_cache import KVCache
 from impl.page_table import PageTableError
 from spec.operations import (
-    ACCEPTED,
-    REFUSED,
     Accepted,
     Append,
     Fork,
@@ -22,6 +20,7 @@ from spec.operations import (
     Trim,
     Truncate,
 )
+from spec.outcomes import ACCEPTED, REFUSED
 from verify.target import RequestView, Snapshot
 from verify.traces.incremental_target import Glimpse, PoolGlimpse, WholeGlimpse
 from verify.traces.tokens import Tokens
