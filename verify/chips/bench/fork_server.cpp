@@ -10,6 +10,7 @@
 #include <cstring>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -18,14 +19,14 @@
 
 static const int ASKED_WORDS = 3, ANSWER_WORDS = 4;
 
-/* The process of the next run, and the end of the pipe over which it is told that it is one. */
-struct Spare {
+/* A process, and the socket over which the server tells it that it is the next run, and it that this is over. */
+struct Run {
     pid_t process;
-    int begin;
+    int line;
 };
 
-/* In a spare process: where it is told. */
-static int begun = -1;
+/* In a process of a run: its end of that. */
+static int server_line = -1;
 
 static const char *const files[] = {"request", "memory", "reply", "log", "waves", "waves.fst", "server"};
 
@@ -77,25 +78,30 @@ static void become_a_spare(pid_t server, const int *ends)
     signal(SIGPROF, SIG_DFL);
 }
 
-static Spare spare(pid_t server, const int *ends)
+static Run spare(pid_t server, const int *ends)
 {
-    int pipe_ends[2];
+    int line[2];
     fflush(nullptr);
-    if (pipe2(pipe_ends, O_CLOEXEC)) leave(0);
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, line)) leave(0);
     pid_t process = fork();
     if (process < 0) leave(0);
-    close(pipe_ends[process ? 0 : 1]);
-    if (process) return {process, pipe_ends[1]};
+    close(line[process ? 1 : 0]);
+    if (process) return {process, line[0]};
     become_a_spare(server, ends);
-    begun = pipe_ends[0];
+    server_line = line[1];
     return {0, -1};
+}
+
+static uint32_t microseconds(const rusage &usage)
+{
+    return static_cast<uint32_t>((usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000 + usage.ru_utime.tv_usec +
+                                 usage.ru_stime.tv_usec);
 }
 
 void await_run()
 {
     uint32_t words[ASKED_WORDS];
-    if (read(begun, words, sizeof words) != sizeof words) _exit(1);
-    close(begun);
+    if (read(server_line, words, sizeof words) != sizeof words) _exit(1);
     int log = open("log", O_WRONLY | O_CREAT | O_TRUNC | O_APPEND, 0600);
     dup2(log, 1);
     dup2(log, 2);
@@ -106,13 +112,24 @@ void await_run()
     setitimer(ITIMER_PROF, &timer, nullptr);
 }
 
-static void await_end(int asked, int asker, pid_t run, uint32_t wall, uint32_t *answer)
+void end_run()
 {
-    int ended = pidfd_of(run);
+    fflush(nullptr);
+    rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    const uint32_t used = microseconds(usage);
+    _exit(write(server_line, &used, sizeof used) == sizeof used ? 0 : 1);
+}
+
+/* Whether the run has said that it is over; else it ended without a word, or its time was over. */
+static bool await_end(int asked, int asker, const Run &run, uint32_t wall, uint32_t *answer)
+{
+    int ended = pidfd_of(run.process), line = run.line;
     timespec now, begun;
     clock_gettime(CLOCK_MONOTONIC, &begun);
-    answer[1] = 0;
-    for (;;) {
+    bool said = false;
+    memset(answer, 0, ANSWER_WORDS * 4);
+    while (!said) {
         clock_gettime(CLOCK_MONOTONIC, &now);
         int64_t left = wall - ((now.tv_sec - begun.tv_sec) * 1000 + (now.tv_nsec - begun.tv_nsec) / 1000000);
         if (left <= 0) {
@@ -120,22 +137,29 @@ static void await_end(int asked, int asker, pid_t run, uint32_t wall, uint32_t *
             break;
         }
         /* Nothing is asked meanwhile: what can come over the pipe is its end. */
-        pollfd ends[3] = {{ended, POLLIN, 0}, {asked, POLLIN, 0}, {asker, POLLIN, 0}};
-        if (poll(ends, 3, static_cast<int>(left)) < 0 && errno != EINTR) leave(run);
-        if (ends[0].revents) break;
-        if (ends[1].revents || ends[2].revents) leave(run);
+        pollfd ends[4] = {{line, POLLIN, 0}, {ended, POLLIN, 0}, {asked, POLLIN, 0}, {asker, POLLIN, 0}};
+        if (poll(ends, 4, static_cast<int>(left)) < 0 && errno != EINTR) leave(run.process);
+        if (ends[0].revents) said = read(line, &answer[2], 4) == 4;
+        if (ends[0].revents && !said) line = -1; /* it has gone */
+        if (ends[1].revents) break;
+        if (ends[2].revents || ends[3].revents) leave(run.process);
     }
+    close(ended);
+    return said;
+}
+
+/* Ends what is left of the run, and says how it ended. */
+static void reap(const Run &run, uint32_t *answer)
+{
     /* Not yet reaped, so its number, and that of its group, are still its own. */
-    kill(run, SIGKILL);
-    kill(-run, SIGKILL);
+    kill(run.process, SIGKILL);
+    kill(-run.process, SIGKILL);
     int status;
     rusage usage;
-    wait4(run, &status, 0, &usage);
-    close(ended);
+    wait4(run.process, &status, 0, &usage);
+    close(run.line);
     answer[0] = static_cast<uint32_t>(status);
-    answer[2] = static_cast<uint32_t>((usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000 + usage.ru_utime.tv_usec +
-                                      usage.ru_stime.tv_usec);
-    answer[3] = 0;
+    answer[2] = microseconds(usage);
 }
 
 void fork_server()
@@ -150,17 +174,21 @@ void fork_server()
     if (ends[2] < 0 || getppid() != parent) leave(0);
     signal(SIGPIPE, SIG_IGN);
     pid_t server = getpid();
-    Spare next = spare(server, ends);
+    Run next = spare(server, ends);
     while (next.process) {
         uint32_t asked[ASKED_WORDS], answer[ANSWER_WORDS];
         await_question(ends[0], ends[2], asked);
         unlink("reply"); /* an old one must never pass for a new one */
-        const pid_t run = next.process;
-        if (write(next.begin, asked, sizeof asked) != sizeof asked && errno != EPIPE) leave(run);
-        close(next.begin);
+        const Run run = next;
+        if (write(run.line, asked, sizeof asked) != sizeof asked && errno != EPIPE) leave(run.process);
         next = spare(server, ends); /* while the run is busy, and the asking process waits for it */
-        if (!next.process) return;
-        await_end(ends[0], ends[2], run, asked[1], answer);
-        if (write(ends[1], answer, sizeof answer) != sizeof answer) leave(0);
+        if (!next.process) {
+            close(run.line);
+            return;
+        }
+        const bool said = await_end(ends[0], ends[2], run, asked[1], answer);
+        if (!said) reap(run, answer);
+        if (write(ends[1], answer, sizeof answer) != sizeof answer) leave(said ? run.process : 0);
+        if (said) reap(run, answer); /* taking its memory apart is as long as a short run, and nobody waits for it */
     }
 }

@@ -1,9 +1,9 @@
-// The time of the bench in Verilator: the fork server first, so that the model is constructed anew for every run.
+// The time of the bench in Verilator. The model is made once, with its registers set, and never evaluated before the fork server:
+// every run starts it at time 0.
 // Arguments: how registers start, 0 zeros, 1 ones, 2 at random, and the seed of chance; then the arguments of the simulation.
 #include <cstdio>
 #include <cstdlib>
 #include <string>
-#include <unistd.h>
 
 #include "Vkestrel_bench.h"
 #include "fork_server.h"
@@ -17,7 +17,6 @@ void vl_finish(const char* file, int line, const char*) {
 
 int main(int argc, char** argv) {
     if (argc < 3) return 2;
-    fork_server();
     VerilatedContext context;
     context.commandArgs(argc, argv);
     context.randReset(std::atoi(argv[1]));
@@ -28,6 +27,7 @@ int main(int argc, char** argv) {
     Vkestrel_bench bench{&context};
     bench.clk = 1;
     bench.sample = 0;
+    fork_server();
     await_run();
     bench.eval();
     while (!context.gotFinish()) {
@@ -46,7 +46,6 @@ int main(int argc, char** argv) {
     bench.final();
     return 0;
 #else
-    std::fflush(nullptr);
-    _exit(0);  // taking the model apart costs more than a short run
+    end_run();  // taking the model apart costs more than a short run
 #endif
 }
