@@ -16,6 +16,7 @@ from typing import Any
 
 from mutants.call_limit import limit_calls
 from mutants.held import Held, HeldImporter, within
+from mutants.infection.probes import probing
 from mutants.mutant import Project, covers
 from mutants.reach import watched
 from mutants.wire import Order, StageRun
@@ -30,11 +31,15 @@ class Stopped(Exception):  # noqa: N818 - the run ends here for a reason that th
 
 def judge(order: Order, project: Project, held: Held, note: Note) -> dict[str, object]:
     """Run the order in this process, which is spoilt by it; what stopped it, if anything did. Stages go to `note`."""
-    if not order.reach:
-        return _judge(order, project, held, note)
-    with watched(project.subject) as seen:
-        said = _judge(order, project, held, note)
-    return said | {"reach": seen.reach().as_json()}
+    if order.reach:
+        with watched(project.subject) as seen:
+            said = _judge(order, project, held, note)
+        return said | {"reach": seen.reach().as_json()}
+    if order.probes:
+        with probing(order.probes) as told:
+            said = _judge(order, project, held, note)
+        return said | {"told": [number for number, one in enumerate(told) if one]}
+    return _judge(order, project, held, note)
 
 
 def _judge(order: Order, project: Project, held: Held, note: Note) -> dict[str, object]:
@@ -61,8 +66,12 @@ def _judge(order: Order, project: Project, held: Held, note: Note) -> dict[str, 
 
 def _prepare(order: Order, project: Project, held: Held) -> tuple[dict[str, Callable[..., Any]], type[Exception]]:
     """The stages, imported with the mutant in place, and the exception of an exhausted step budget."""
+    changed = dict(order.probed)
     if order.module is not None and order.code is not None:
-        held = {**held, order.module: replace(held[order.module], code=marshal.loads(base64.b64decode(order.code)))}
+        changed[order.module] = order.code
+    if changed:
+        codes = {name: marshal.loads(base64.b64decode(code)) for name, code in changed.items()}
+        held = {**held, **{name: replace(held[name], code=code) for name, code in codes.items()}}
     sys.meta_path.insert(0, HeldImporter(held))
     if order.module is not None:
         _import(order.module, "invalid.import")

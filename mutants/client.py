@@ -185,4 +185,5 @@ def parse_run(answer: Mapping[str, Any]) -> Run:
     # A stage that ended replaces its own announcement.
     stages = {run.stage: run for run in runs}
     reach = Reach.of_json(value["reach"]) if value.get("reach") else None
-    return Run(answer["kind"], stopped, detail, tuple(stages.values()), float(answer["cpu_seconds"]), reach)
+    told = None if value.get("told") is None else frozenset(map(int, value["told"]))
+    return Run(answer["kind"], stopped, detail, tuple(stages.values()), float(answer["cpu_seconds"]), reach, told)

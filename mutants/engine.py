@@ -16,6 +16,7 @@ from mutants.farm.job import Bench, Finding, Job, Shard, digest, digest_of_sourc
 from mutants.farm.judging import WorkersLostError, judge_all
 from mutants.farm.selection import stages_that_see, watch
 from mutants.farm.work import end_server, judge_job, kept_server
+from mutants.infection.alike import Alike, alike_in_stages, check_alike
 from mutants.making import Made, make
 from mutants.mutant import Mutant, Project
 from mutants.original import NotSoundError, budgets_of, check_original, check_unchanged, run_original
@@ -164,13 +165,15 @@ def _run_plan(record: Record, server: ForkServer, announce: Announce, farm: Farm
     sources = digest_of_sources(server.sources)
     farm.begin(plan.digest(), server)
     seen = _watch(plan, server, farm, announce) if plan.selects else None
-    jobs, settled = _jobs(plan, made, seen)
+    alike = {} if seen is None else _alike(plan, made, seen, server, farm)
+    jobs, settled = _jobs(plan, made, seen, {stage: one.mutants for stage, one in alike.items()})
     known = farm.known(list(jobs.values()))
     # With every verdict known, the original that they were found beside is that of the same cache.
     said = farm.recall(ORIGINAL, plan.stages()) if known.keys() == jobs.keys() else None
     announce("the original")
     record.before = run_original(server, plan.stages()) if said is None else Run.of_json(said)
     check_original(record.before, plan.stages())
+    check_alike(alike, record.before)
     bench = Bench(farm.run, project, tuple(sorted(plan.modules())), budgets_of(record.before, seen), sources)
     _run_controls(record, made, server, bench, farm, announce)
     for result in settled:
@@ -211,21 +214,39 @@ def _watch(plan: Plan, server: ForkServer, farm: Farm, announce: Announce) -> di
     return seen
 
 
+def _alike(
+    plan: Plan, made: Mapping[str, Made], seen: Mapping[str, Reach], server: ForkServer, farm: Farm
+) -> dict[str, Alike]:
+    """Which mutants each stage cannot tell from the original."""
+    asked: dict[str, list[Mutant]] = {}
+    for mutant in plan.mutants:
+        if made[mutant.id].code is not None and mutant.at is not None:
+            for stage in stages_that_see(mutant, plan.project.stages_of(mutant.family), seen):
+                asked.setdefault(stage, []).append(mutant)
+    return alike_in_stages(asked, made, server, farm)
+
+
 def _jobs(
-    plan: Plan, made: Mapping[str, Made], seen: Mapping[str, Reach] | None
+    plan: Plan,
+    made: Mapping[str, Made],
+    seen: Mapping[str, Reach] | None,
+    alike: Mapping[str, frozenset[str]],
 ) -> tuple[dict[str, Job], list[Result]]:
     """The mutants that have to be judged, by id, and the results of those whose verdict needs no run."""
     jobs: dict[str, Job] = {}
     settled: list[Result] = []
     for mutant in plan.in_order():
         one, stages = made[mutant.id], plan.project.stages_of(mutant.family)
+        why = "no stage calls it"
         if seen is not None:
-            stages = stages_that_see(mutant, stages, seen)
+            if stages_that_see(mutant, stages, seen):
+                why = "in every stage it does what the original does"
+            stages = stages_that_see(mutant, stages, seen, alike)
         job = _job(mutant, one, stages, plan.at_least)
         if job is None:
             settled.append(_result(mutant, one))
         elif not stages:
-            settled.append(Result(mutant, Verdict(Status.SURVIVED, "no stage calls it", {}, ""), None, one.spliced))
+            settled.append(Result(mutant, Verdict(Status.SURVIVED, why, {}, ""), None, one.spliced))
         else:
             jobs[mutant.id] = job
     return jobs, settled

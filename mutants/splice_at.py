@@ -24,7 +24,7 @@ def splice_at(source: str, path: str, mutant: Mutant) -> Spliced:
     if unit is None:
         raise DoesNotApply(f"bytes {start} .. {end} of {mutant.module} are in no one statement")
     first, last = module.starts[unit.first - 1], module.end_of(unit)
-    span = _span(module, start, end)
+    span = span_at(module, start, end)
     after = _one(mutant.after)
     for text in spellings(mutant.after, span[1], isinstance(after, ast.expr)):
         lines = module.source[first:start] + text.encode() + module.source[end:last]
@@ -79,7 +79,8 @@ def _same(old: object, new: object, replaced: ast.AST, after: ast.AST) -> bool:
     return old == new
 
 
-def _span(module: Layout, start: int, end: int) -> Span:
+def span_at(module: Layout, start: int, end: int) -> Span:
+    """Where these bytes of the module stand."""
     first, last = bisect_right(module.starts, start), bisect_right(module.starts, end)
     return first, start - module.starts[first - 1], last, end - module.starts[last - 1]
 

@@ -1,7 +1,7 @@
 """What the engine and its fork server tell each other, one JSON line each way."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any, Self, cast
 
 from mutants.mutant import Project, Rules
@@ -44,8 +44,9 @@ class Order:
     """One child's work: run `stages` on the original, or on it with `module` replaced by `code`.
 
     The child stops as soon as the broken rules contain an `expected` alternative, but not before the first `at_least`
-    stages have run. `budgets` has one entry a stage. With `reach` it says which functions the stages call. `code` is a
-    marshalled code object in base64: engine and server are one Python. `memory_bytes` and `wall_seconds` are those of Limits.
+    stages have run. `budgets` has one entry a stage. With `reach` it says which functions the stages call; with so many
+    `probes` the `probed` modules are replaced by their code, and it says which probes have told. Code is a marshalled code
+    object in base64: engine and server are one Python. `memory_bytes` and `wall_seconds` are those of Limits.
     """
 
     stages: tuple[str, ...]
@@ -57,6 +58,8 @@ class Order:
     memory_bytes: int = 128 << 20
     wall_seconds: float = 300.0
     reach: bool = False
+    probes: int = 0
+    probed: Mapping[str, str] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, object]:
         return asdict(self) | {"expected": [sorted(rules) for rules in self.expected]}
@@ -124,7 +127,8 @@ class Run:
     """One child from fork to end.
 
     `ended` is a Kind of the sandbox, or `lost` when the server went with it, or `forged` when its report is none.
-    `stopped` is why no stage ran, one of STOPPED, or empty. `reach` is what it called, when that was asked for.
+    `stopped` is why no stage ran, one of STOPPED, or empty. `reach` is what it called, and `told` are the numbers of the probes
+    that have told, when that was asked for.
     """
 
     ended: str
@@ -133,11 +137,13 @@ class Run:
     stages: tuple[StageRun, ...]
     cpu_seconds: float
     reach: Reach | None = None
+    told: frozenset[int] | None = None
 
     @classmethod
     def of_json(cls, data: Mapping[str, Any]) -> Self:
-        """The run that these values describe, whose reach is left out; ValueError, TypeError or KeyError when they do not."""
-        return cls(**{**data, "stages": tuple(StageRun.of_json(stage) for stage in data["stages"]), "reach": None})
+        """The run that these values describe, without reach and probes; ValueError, TypeError or KeyError when they do not."""
+        stages = tuple(StageRun.of_json(stage) for stage in data["stages"])
+        return cls(**{**data, "stages": stages, "reach": None, "told": None})
 
     def broken(self) -> dict[str, str]:
         """Every broken rule with its first line, over all stages that ran."""

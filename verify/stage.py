@@ -4,7 +4,7 @@ children.
 
 import importlib
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,6 +26,9 @@ class StageResult:
     steps: int
     note: str = ""
 
+
+Part = Callable[[], Iterable[tuple[Iterable[Difference], int]]]
+"""A check: again and again what differs, and how many steps were taken for that."""
 
 SAVED_WITNESSES = {
     path.stem: parse(json.loads(path.read_text(encoding="utf-8")))
@@ -62,6 +65,20 @@ def of_literals(differences: Iterable[Difference], steps: int, budget: int | Non
     spend(steps, budget)
     broken = said(differences)
     return StageResult("fail" if broken else "pass", broken, None, steps)
+
+
+def of_parts(parts: Iterable[Part], budget: int | None) -> StageResult:
+    """The stage's result from checks that run one after the other, until the first that has differences; StepsExhausted past the
+    budget.
+    """
+    steps = 0
+    for part in parts:
+        for differences, taken in part():
+            steps += taken
+            spend(steps, budget)
+            if broken := said(differences):
+                return StageResult("fail", broken, None, steps)
+    return StageResult("pass", {}, None, steps)
 
 
 def spend(steps: int, budget: int | None) -> None:

@@ -18,6 +18,7 @@ STAGES: dict[str, StageOf] = {
     "host": StageOf(HOST, "host_stage"),
     "host unit": StageOf(HOST, "unit_stage"),
     "chip": StageOf("verify.chips.suite", "chip_stage"),
+    "chip software": StageOf("verify.programs.suite", "software_stage"),
     "programs": StageOf("verify.chips.programs_suite", "programs_stage"),
     "source": StageOf("verify.source.suite", "source_stage"),
     "prefix witness": StageOf(PREFIX, "witness_stage"),

@@ -1,10 +1,11 @@
-"""Which stages a mutant goes through: those that call its function, as the original was seen to do.
+"""Which stages a mutant goes through: those that call its function, as the original was seen to do, and can tell the two apart.
 
 Each stage is watched in a child of its own, since what an earlier stage has cached a later one need not call. A change
 outside functions, and one to a function that runs while modules are imported, can be seen by every stage.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from types import MappingProxyType
 
 from mutants.client import ForkServer, ServerError
 from mutants.mutant import Mutant
@@ -21,9 +22,17 @@ def watch(server: ForkServer, stage: str) -> Reach:
     return run.reach
 
 
-def stages_that_see(mutant: Mutant, stages: Sequence[str], seen: Mapping[str, Reach]) -> tuple[str, ...]:
-    """Those of the stages that can tell the mutant from the original, in their order; none when no stage calls it."""
+def stages_that_see(
+    mutant: Mutant,
+    stages: Sequence[str],
+    seen: Mapping[str, Reach],
+    alike: Mapping[str, Collection[str]] = MappingProxyType({}),
+) -> tuple[str, ...]:
+    """Those of the stages that can tell the mutant from the original, in their order; none when no stage calls it.
+
+    `alike` are the mutants, by id, that are known to do just what the original does in a stage.
+    """
     function = f"{mutant.module}:{mutant.function.replace('<locals>.', '')}"
     if not mutant.function or any(function in reach.importing for reach in seen.values()):
         return tuple(stages)
-    return tuple(stage for stage in stages if function in seen[stage].called)
+    return tuple(stage for stage in stages if function in seen[stage].called and mutant.id not in alike.get(stage, ()))
