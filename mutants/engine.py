@@ -77,8 +77,8 @@ class Plan:
         return self.project.stages_of_all(mutant.family for mutant in (*self.controls(), *self.mutants))
 
     def units(self) -> int:
-        """Number of runs: every mutant and control, the original twice, and once more to see what each stage calls."""
-        return len(self.mutants) + len(self.controls()) + 2 + self.selects
+        """Number of runs: every mutant and control, the original twice, and twice more to see what each stage calls and tells."""
+        return len(self.mutants) + len(self.controls()) + 2 + 2 * self.selects
 
     def digest(self) -> str:
         """A hash of what is run; the order of the mutants does not count."""
@@ -165,7 +165,7 @@ def _run_plan(record: Record, server: ForkServer, announce: Announce, farm: Farm
     sources = digest_of_sources(server.sources)
     farm.begin(plan.digest(), server)
     seen = _watch(plan, server, farm, announce) if plan.selects else None
-    alike = {} if seen is None else _alike(plan, made, seen, server, farm)
+    alike = {} if seen is None else _alike(plan, made, seen, server, farm, announce)
     jobs, settled = _jobs(plan, made, seen, {stage: one.mutants for stage, one in alike.items()})
     known = farm.known(list(jobs.values()))
     # With every verdict known, the original that they were found beside is that of the same cache.
@@ -215,9 +215,15 @@ def _watch(plan: Plan, server: ForkServer, farm: Farm, announce: Announce) -> di
 
 
 def _alike(
-    plan: Plan, made: Mapping[str, Made], seen: Mapping[str, Reach], server: ForkServer, farm: Farm
+    plan: Plan,
+    made: Mapping[str, Made],
+    seen: Mapping[str, Reach],
+    server: ForkServer,
+    farm: Farm,
+    announce: Announce,
 ) -> dict[str, Alike]:
     """Which mutants each stage cannot tell from the original."""
+    announce("which mutants each stage can tell apart")
     asked: dict[str, list[Mutant]] = {}
     for mutant in plan.mutants:
         if made[mutant.id].code is not None and mutant.at is not None:
