@@ -28,6 +28,7 @@ with toy(sys.argv[1], cycle_limit=2_000_000_000) as chip:
     chip.cpu_seconds = 1000
     chip.run([copies(1)], MEMORY)
     print(chip.server_pid, flush=True)
+    sys.stdin.readline()
     if sys.argv[2] == "busy":
         chip.run([copies(1, misdeed=Misdeed.ENDLESS)], MEMORY)
     sys.stdin.read()
@@ -47,6 +48,7 @@ def chip(kind: str) -> Iterator[SimulatedChip]:
     with toy(kind, cycle_limit=LONG) as running:
         running.cpu_seconds = 1000
         running.run([copies(1)], MEMORY)
+        wait_until_idle(running.server_pid)
         yield running
 
 
@@ -90,6 +92,12 @@ def wait_for(what: Callable[[], object]) -> None:
     while not what():
         assert time.monotonic() < deadline
         time.sleep(0.005)
+
+
+def wait_until_idle(server: int | None) -> None:
+    """Return once the process of the last run, whose answer does not wait for that, has gone."""
+    assert server is not None
+    wait_for(lambda: not runs_of(server))
 
 
 def killed_while_it_runs(chip: SimulatedChip, victim: Callable[[int], int], number: int) -> str:
@@ -162,6 +170,10 @@ def test_a_killed_parent_leaves_no_process_and_no_folder(kind: str, doing: str) 
         assert parent.stdout is not None
         server = int(parent.stdout.readline())
         folder = Path(os.readlink(f"/proc/{server}/cwd"))
+        wait_until_idle(server)
+        assert parent.stdin is not None
+        parent.stdin.write("\n")
+        parent.stdin.flush()
         if doing == "busy":
             wait_for(lambda: runs_of(server))
         else:
