@@ -1,4 +1,4 @@
-"""The request that the bench reads and the reply that it writes; verify/chips/bench/kestrel_bench.v has the other side.
+"""The request the bench reads and the reply it writes; verify/chips/bench/kestrel_bench_files.v has the other side.
 
 A request is latency, seed, requests until memory falls silent, cycle limit, whether waves are wanted, and then pieces: 1 first
 count words (memory), 2 address value (a write on the host port, one cycle), 3 cycle (start, a soft reset in that busy cycle

@@ -22,7 +22,7 @@ from verify.chips.fork_server import Ended, ForkServer, Limits, ServerLostError
 from verify.sandbox import signal_name
 
 BENCH = Path(__file__).resolve().parent / "bench"
-BENCH_MODULES = tuple(BENCH / f"kestrel_bench{part}.v" for part in ("", "_memory", "_monitor"))
+BENCH_MODULES = tuple(BENCH / f"kestrel_bench{part}.v" for part in ("", "_files", "_memory", "_monitor"))
 """The bench in any simulator."""
 
 RTL = ROOT / "rtl" / "files.f"

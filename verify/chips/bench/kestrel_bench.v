@@ -1,7 +1,6 @@
 // kestrel_bench: serves one request to a chip fresh from power-on, then ends the simulation.
 //
-// The request is a file of 32-bit words, high byte first; the reply is one of 32-bit words, low byte first
-// (verify/chips/exchange.py has both). Owns reset and the host port; kestrel_bench_memory is the memory, and
+// Owns reset and the host port; kestrel_bench_files has the request and the reply, kestrel_bench_memory is the memory, and
 // kestrel_bench_monitor looks at the requests to it. Whoever drives `clk` and `sample` owns time:
 //
 //   clk     ____----____----     inputs of the chip change at the falling edge, its outputs are read at the rising edge of
@@ -19,28 +18,19 @@ module kestrel_bench #(
     input wire sample
 );
 
-    // What the request asks for, and how a start ends: the words of both files.
-    localparam [31:0] DO_END = 32'd0, DO_MEMORY = 32'd1, DO_WRITE = 32'd2, DO_RUN = 32'd3;
-    localparam [31:0] SAID_END = 32'd0, SAID_DONE = 32'd1, SAID_LIMIT = 32'd2;
-    localparam [31:0] X_REGISTER = 32'd5, BAD_FILE = 32'd10;  // kestrel_bench_monitor has the ones between
-
     localparam [10:0] CTRL = 11'h000, STATUS = 11'h001;
     localparam [31:0] CTRL_START = 32'd1, CTRL_RESET = 32'd2;
-    localparam integer REGISTERS = 10;  // what is read after a start: STATUS, ERRPC, TOK, then the seven counters
     localparam integer RESET_CYCLES = 2;
     localparam [31:0] IDLE_CYCLES = 32'd64;  // between the end of a run and the next write of the host
 
     // ARMED is WAIT for a start with a soft reset, STRIKE its cycle, STRUCK the one after it.
-    localparam [3:0] RESET = 4'd0, NEXT = 4'd1, WRITE = 4'd2, START = 4'd3, LOOK = 4'd4, WAIT = 4'd5, READ = 4'd6, OVER = 4'd7;
-    localparam [3:0] ARMED = 4'd8, STRIKE = 4'd9, STRUCK = 4'd10;
+    localparam [3:0] RESET = 4'd0, NEXT = 4'd1, WRITE = 4'd2, START = 4'd3, LOOK = 4'd4, WAIT = 4'd5, READ = 4'd6;
+    localparam [3:0] ARMED = 4'd7, STRIKE = 4'd8, STRUCK = 4'd9;
 
     reg rst_n = 1'b0;
-    wire mem_req_valid, mem_req_we;
-    wire mem_req_ready;
+    wire mem_req_valid, mem_req_ready, mem_req_we, mem_rsp_valid;
     wire [19:0] mem_req_addr;
-    wire [31:0] mem_req_wdata;
-    wire mem_rsp_valid;
-    wire [31:0] mem_rsp_data;
+    wire [31:0] mem_req_wdata, mem_rsp_data;
     reg h_we = 1'b0;
     reg [10:0] h_addr = STATUS;
     reg [31:0] h_wdata = 32'bx;
@@ -65,6 +55,8 @@ module kestrel_bench #(
         .h_rdata(h_rdata)
     );
 
+    kestrel_bench_files files ();
+
     kestrel_bench_memory #(
         .EXT_WORDS(EXT_WORDS)
     ) memory (
@@ -86,16 +78,11 @@ module kestrel_bench #(
         .wdata(mem_req_wdata)
     );
 
-    // `free`: the first cycle in which the host may write. `strike`: the busy cycle of the soft reset, 0 none; then its cycle.
+    // `free`: the first cycle in which the host may write. `strike`: the one of the soft reset.
     reg [3:0] state;
-    reg [31:0] now, limit, last, free, strike, word, first, count, latency, seed;
-    reg [31:0] read[0:REGISTERS-1];
-    integer request, reply, got, i, index, reset_left;
-    reg watching, waves, over;
-
-    // Before the run begins nobody can be told: what ended it in reset, 0 nothing, and in which cycle.
-    reg begun;
-    reg [31:0] early, early_cycle;
+    reg [31:0] now, last, free, strike;
+    integer index, reset_left;
+    reg watching;
 
     initial begin
         memory.clear;
@@ -104,19 +91,17 @@ module kestrel_bench #(
         // would otherwise take its time in each run.
         #1 $kestrel_fork;
 `endif
+        files.clear;
         monitor.clear;
         state = RESET;
         reset_left = RESET_CYCLES;
         now = 32'd0;
         free = 32'd0;
         watching = 1'b0;
-        over = 1'b0;
-        begun = 1'b0;
-        early = 32'd0;
     end
 
     // The inputs of the next cycle. While the host waits, it looks at STATUS, which already shows this cycle's.
-    always @(negedge clk) if (!over) begin
+    always @(negedge clk) if (!files.over) begin
         now = now + 32'd1;
         if (!memory.fixed) memory.choose((state == WAIT || state == ARMED) ? h_rdata[0] === 1'b1 : state == LOOK);
         if (memory.outstanding != 6'd0 || mem_rsp_valid) memory.drive(now);
@@ -124,7 +109,7 @@ module kestrel_bench #(
     end
 
     // The outputs of this cycle. From its first edge in reset on, the chip has to show values.
-    always @(posedge sample) if (!over) begin
+    always @(posedge sample) if (!files.over) begin
         if (mem_req_valid !== 1'b0 || monitor.held) if (watching) watch_memory;
         if (mem_rsp_valid) memory.pass;
         if (state != WAIT) sample_host;
@@ -138,15 +123,16 @@ module kestrel_bench #(
             if (state == RESET && reset_left == 0) begin
                 rst_n = 1'b1;
                 state = NEXT;
-                begin_run;
+                files.open(now);
+                memory.prepare(files.latency, files.seed, files.mute_after);
             end
-            while (state == NEXT) next;
+            while (state == NEXT && !files.over) next;
             case (state)
-                WRITE: write(first[10:0], word);
+                WRITE: write(files.address[10:0], files.value);
                 START: write(CTRL, CTRL_START);
                 LOOK: begin
-                    state = strike == 32'd0 ? WAIT : ARMED;
-                    strike = now + strike - 32'd1;
+                    state = files.reset_at == 32'd0 ? WAIT : ARMED;
+                    strike = now + files.reset_at - 32'd1;
                     strike_or_look(1'b1);
                 end
                 ARMED: strike_or_look(h_rdata[0] === 1'b1);
@@ -157,38 +143,6 @@ module kestrel_bench #(
                 READ: h_addr = register(index);
                 default: h_addr = STATUS;
             endcase
-        end
-    endtask
-
-    // Its request is first looked at when reset is over: what a process has done until then does not depend on it.
-    task begin_run;
-        begin
-`ifdef KESTREL_FORKS
-            $kestrel_await;
-`endif
-            begun = 1'b1;
-            reply = $fopen("reply", "wb");
-            request = $fopen("request", "rb");
-            take;
-            latency = word;
-            take;
-            seed = word;
-            take;
-            memory.prepare(latency, seed, word);
-            take;
-            limit = word;
-            take;
-            waves = word[0];
-`ifdef KESTREL_WAVES
-            if (waves) begin
-                $dumpfile("waves");
-                $dumpvars(0, kestrel_bench);
-            end
-`endif
-            if (early != 32'd0) begin
-                now = early_cycle;
-                stop(early);
-            end
         end
     endtask
 
@@ -222,8 +176,8 @@ module kestrel_bench #(
             index = 0;
             state = READ;
             free  = now + IDLE_CYCLES;
-            if (^h_rdata === 1'bx) stop(X_REGISTER);
-        end else if (now >= last) stop(SAID_LIMIT);
+            if (^h_rdata === 1'bx) files.stop(files.X_REGISTER, now);
+        end else if (now >= last) files.stop(files.SAID_LIMIT, now);
     endtask
 
     task sample_host;
@@ -235,16 +189,17 @@ module kestrel_bench #(
             WRITE: if (h_we) state = NEXT;
             START:
             if (h_we) begin
-                last  = now + limit + 32'd1;
+                last  = now + files.limit + 32'd1;
                 state = LOOK;
             end
             ARMED: wait_for_end;
             STRIKE: state = STRUCK;
-            READ: begin
-                read[index] = h_rdata;
+            READ:
+            if (!files.over) begin  // a request may have ended the run in this cycle
+                files.keep(index, h_rdata);
                 index = index + 1;
-                if (^h_rdata === 1'bx) stop(X_REGISTER);
-                else if (index == REGISTERS) done;
+                if (^h_rdata === 1'bx) files.stop(files.X_REGISTER, now);
+                else if (index == files.REGISTERS) done;
             end
             default: ;
         endcase
@@ -253,48 +208,27 @@ module kestrel_bench #(
     // Carry out the next piece of the request; what takes a cycle leaves the state NEXT.
     task next;
         begin
-            take;
-            case (word)
-                DO_MEMORY: begin
-                    take;
-                    first = word;
-                    take;
-                    count = word;
-                    memory.fill(request, first, count);
-                    if (memory.broken) stop(BAD_FILE);
-                end
-                DO_WRITE: begin
-                    take;
-                    first = word;
-                    take;
-                    state = WRITE;
-                end
-                DO_RUN: begin
-                    take;
-                    strike = word;
-                    state  = START;
-                end
-                DO_END: stop(SAID_END);
-                default: stop(BAD_FILE);
-            endcase
-        end
-    endtask
-
-    task take;
-        begin
-            word = 32'd0;
-            got = $fread(word, request);
-            if (got != 4) stop(BAD_FILE);
+            files.take_piece(now);
+            if (!files.over)
+                case (files.piece)
+                    files.DO_MEMORY: begin
+                        memory.fill(files.request, files.first, files.count);
+                        if (memory.broken) files.stop(files.BAD_FILE, now);
+                    end
+                    files.DO_WRITE: state = WRITE;
+                    files.DO_RUN: state = START;
+                    default: ;
+                endcase
         end
     endtask
 
     task watch_memory;
         begin
             monitor.look(memory.outstanding);
-            if (monitor.broken != 32'd0) stop(monitor.broken);
+            if (monitor.broken != 32'd0) files.stop(monitor.broken, now);
             else if (mem_req_ready) begin
                 memory.accept(now);
-                if (memory.broken) stop(BAD_FILE);
+                if (memory.broken) files.stop(files.BAD_FILE, now);
             end
         end
     endtask
@@ -302,26 +236,9 @@ module kestrel_bench #(
     // What a start left: its end, the registers, and the blocks of memory that it wrote.
     task done;
         begin
-            $fwrite(reply, "%u", SAID_DONE);
-            for (i = 0; i < REGISTERS; i = i + 1) $fwrite(reply, "%u", read[i]);
-            memory.tell(reply);
+            files.tell;
+            memory.tell(files.reply);
             state = NEXT;
-        end
-    endtask
-
-    task stop(input [31:0] said);
-        if (!begun) begin
-            if (early == 32'd0) early_cycle = now;
-            if (early == 32'd0) early = said;
-        end else if (!over) begin
-            $fwrite(reply, "%u%u", said, now);
-            $fclose(reply);
-            over  = 1'b1;
-            state = OVER;
-`ifdef KESTREL_FORKS
-            if (!waves) $kestrel_end;  // at once: the simulator's own end takes as long as a short run
-`endif
-            $finish(0);
         end
     endtask
 

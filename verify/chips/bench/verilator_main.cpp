@@ -11,7 +11,7 @@
 
 // Verilator's own one prints at the end of every run, too.
 void vl_finish(const char* file, int line, const char*) {
-    if (std::string{file}.find("kestrel_bench.v") == std::string::npos) std::printf("$finish in %s, line %d\n", file, line);
+    if (std::string{file}.find("kestrel_bench_files.v") == std::string::npos) std::printf("$finish in %s, line %d\n", file, line);
     Verilated::threadContextp()->gotFinish(true);
 }
 
