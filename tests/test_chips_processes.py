@@ -124,6 +124,16 @@ def test_a_run_that_crashes_is_told_and_the_server_stays(chip: SimulatedChip) ->
     assert chip.server_pid == server
 
 
+@pytest.mark.parametrize("waves", [False, True])
+def test_a_server_has_no_thread_that_its_runs_would_miss(kind: str, waves: bool) -> None:
+    server = toy(kind)._started(waves)
+    try:
+        wait_for(lambda: spares_of(server.pid))
+        assert len(os.listdir(f"/proc/{server.pid}/task")) == 1
+    finally:
+        server.close()
+
+
 def test_a_server_that_is_killed_takes_its_run_along_and_is_started_again(chip: SimulatedChip) -> None:
     server = chip.server_pid
     assert "the simulator's process ended (-9)" in killed_while_it_runs(chip, lambda pid: pid, signal.SIGKILL)

@@ -18,6 +18,7 @@ void vl_finish(const char* file, int line, const char*) {
 int main(int argc, char** argv) {
     if (argc < 3) return 2;
     VerilatedContext context;
+    context.threads(1);  // a thread that is there before the fork is missed behind it
     context.commandArgs(argc, argv);
     context.randReset(std::atoi(argv[1]));
     context.randSeed(std::atoi(argv[2]));
