@@ -65,6 +65,7 @@ class Table:
         ("a.looks", False),
         ("a.through", False),
         ("a.kept", False),
+        ("a.memory.ctypes.data % 64", False),
         ("a[1:b.room, c]", True),
         ("a[b.looks]", False),
         ("abs(a)", False),

@@ -1,7 +1,8 @@
 """Which expressions may be evaluated once more, with nothing changed by it.
 
 The language's own operations and a few builtins, on whatever they meet, and reading attributes. Where a class of ours runs code
-of its own there, in a property or for an operator, that code has to be pure, too: it binds its own names and returns.
+of its own there, in a property or for an operator, that code has to be pure, too: it binds its own names and returns. What
+says where something lies does not count: it has another value in every process.
 """
 
 import ast
@@ -37,6 +38,9 @@ OPERATORS = (TRUTH | NUMBER | ORDER | EQUALITY | ARITHMETIC | SUBSCRIPT | ATTRIB
 DEAR = (ast.Pow, ast.LShift, ast.MatMult)
 """Of a mutant's operands these may make what no memory holds, or run anything."""
 
+ADDRESSES = frozenset({"__array_interface__", "ctypes", "data"})
+"""Attributes that say where something lies, which is another place in the next process."""
+
 Bodies = dict[str, list[tuple[ast.expr, ...] | None]]
 """By its name, all that each method of that name evaluates; None where it does more."""
 
@@ -50,7 +54,7 @@ class Purity:
         for source in sources:
             for name, body in _owned(source):
                 bodies.setdefault(name, []).append(body)
-        self._impure = {name for name, each in bodies.items() if None in each}
+        self._impure = ADDRESSES | {name for name, each in bodies.items() if None in each}
         # All others count as pure until one of them runs what does not.
         while found := {name for name in bodies.keys() - self._impure if not self._all_pure(bodies[name])}:
             self._impure |= found
