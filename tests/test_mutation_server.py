@@ -230,12 +230,22 @@ def test_what_the_server_is_told_arrives_whole() -> None:
 
 
 def test_memory_that_nobody_has_written_holds_the_same_in_every_child() -> None:
-    script = "import numpy as np; a = [np.arange(5000) for _ in range(9)]; del a; print(len({*np.empty(5000, int).tolist()}))"
+    script = """
+import numpy as np
 
-    def kinds(environment: dict[str, str]) -> int:
-        return int(
-            subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, check=True).stdout
+kept = [bytearray(size) for size in (24, 40, 100, 600, 5000, 70000) for _ in range(3)] + [np.arange(5000) for _ in range(9)]
+del kept
+print([np.empty(size, np.int8).tolist() for size in (8, 32, 48, 64, 100, 256, 600, 1024, 4000, 40000)])
+"""
+
+    def seen(environment: dict[str, str]) -> int:
+        """What is there, in so many processes."""
+        command = [sys.executable, "-c", script]
+        return len(
+            {subprocess.run(command, env=environment, stdout=subprocess.PIPE, check=True).stdout for _ in range(4)}
         )
 
-    assert kinds(dict(os.environ) | ENVIRONMENT) == 1
-    assert kinds({name: value for name, value in os.environ.items() if name != "MALLOC_PERTURB_"}) > 1
+    fixed = dict(os.environ) | ENVIRONMENT
+    assert seen(fixed) == 1
+    for name in ("MALLOC_PERTURB_", "GLIBC_TUNABLES"):
+        assert seen({other: value for other, value in fixed.items() if other != name}) > 1
