@@ -22,6 +22,7 @@ WHICH = "__kvproof_which__"
 Key = tuple[Span, type[ast.AST]]
 Step = tuple[ast.AST, str, int | None]
 """A parent, and in which of its fields, and where in that when it is a list, a node is."""
+
 TESTS = {(ast.If, "test"), (ast.While, "test"), (ast.IfExp, "test"), (ast.Assert, "test"), (ast.comprehension, "ifs")}
 TESTS |= {(ast.match_case, "guard")}
 """Where only the truth of a value matters."""
@@ -216,7 +217,8 @@ def _follow(tree: ast.AST, steps: Iterable[Step]) -> ast.AST:
 
 def _child(parent: ast.AST, name: str, index: int | None) -> ast.AST:
     found = getattr(parent, name)
-    return found if index is None else found[index]  # type: ignore[no-any-return]
+    child: ast.AST = found if index is None else found[index]
+    return child
 
 
 def _is_test(parent: ast.AST, name: str) -> bool:
