@@ -243,11 +243,11 @@ def _jobs(
     settled: list[Result] = []
     for mutant in plan.in_order():
         one, stages = made[mutant.id], plan.project.stages_of(mutant.family)
-        why = "no stage calls it"
+        why = ""
         if seen is not None:
-            if stages_that_see(mutant, stages, seen):
-                why = "in every stage it does what the original does"
-            stages = stages_that_see(mutant, stages, seen, alike)
+            called = stages_that_see(mutant, stages, seen)
+            why = "in every stage it does what the original does" if called else "no stage calls it"
+            stages = stages_that_see(mutant, called, seen, alike)
         job = _job(mutant, one, stages, plan.at_least)
         if job is None:
             settled.append(_result(mutant, one))

@@ -14,6 +14,7 @@ from mutants.farm.since import touched_since
 from mutants.farm.work import end_server, kept_server
 from mutants.mutant import Mutant
 from mutants.verdicts import Status
+from mutants.wire import Reach
 from tests.toy_cache.catalogue import BROKEN, NO_OP, PROJECT, in_take
 
 STACK = "tests.toy_cache.stack"
@@ -65,6 +66,18 @@ def test_what_runs_during_imports_or_outside_functions_goes_through_every_stage(
     assert stages_that_see(in_function("", "capacity", "", ""), stages, seen) == stages
     assert stages_that_see(in_function("", "", "", ""), stages, seen) == stages
     assert stages_that_see(in_function("", "Stack.take", "", ""), stages, seen) == ("witness",)
+
+
+def test_a_stage_that_cannot_tell_the_mutant_apart_is_left_out_unless_imports_run_it() -> None:
+    seen = {
+        "witness": Reach(frozenset({f"{STACK}:Stack.take"}), frozenset({f"{STACK}:capacity"}), 0.0),
+        "unit": Reach(frozenset({f"{STACK}:Stack.take"}), frozenset(), 0.0),
+    }
+    alike = {"witness": {"same", "early"}, "unit": {"other"}}
+    stages = ("witness", "unit")
+    assert stages_that_see(in_function("same", "Stack.take", "", ""), stages, seen, alike) == ("unit",)
+    assert stages_that_see(in_function("another", "Stack.take", "", ""), stages, seen, alike) == stages
+    assert stages_that_see(in_function("early", "capacity", "", ""), stages, seen, alike) == stages
 
 
 def test_one_that_never_ends_costs_half_a_second_even_in_a_long_stage() -> None:

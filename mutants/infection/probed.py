@@ -19,6 +19,8 @@ from mutants.splice_at import span_at
 from mutants.unit import Span, layout, parts
 
 WHICH = "__kvproof_which__"
+"""What a probe is asked with: 0 for the original's expression, and a number for each mutant's."""
+
 Key = tuple[Span, type[ast.AST]]
 Step = tuple[ast.AST, str, int | None]
 """A parent, and in which of its fields, and where in that when it is a list, a node is."""
@@ -185,7 +187,7 @@ class _Writer(ast.NodeTransformer):
         """value(first, count, test, lambda which: node if which == 0 else ...)"""
         first = self.probed.count
         for _, mutant in others:
-            self._number(mutant)
+            self._number([mutant])
         chain = others[-1][0]
         for which, choice in reversed([*enumerate([node, *(other for other, _ in others[:-1])])]):
             chain = ast.IfExp(
@@ -197,15 +199,16 @@ class _Writer(ast.NodeTransformer):
 
     def _place(self, mutants: Iterable[str]) -> ast.stmt:
         """place[number] = 1"""
-        number = ast.Constant(self.probed.count)
-        for mutant in mutants:
-            self.probed.of[mutant] = (*self.probed.of.get(mutant, ()), self.probed.count)
-        self.probed.count += 1
+        number = ast.Constant(self._number(mutants))
         return ast.Assign([ast.Subscript(ast.Name(PLACE, ast.Load()), number, ast.Store())], ast.Constant(1))
 
-    def _number(self, mutant: str) -> None:
-        self.probed.of[mutant] = (*self.probed.of.get(mutant, ()), self.probed.count)
+    def _number(self, mutants: Iterable[str]) -> int:
+        """The number of the next probe, which is one of these mutants'."""
+        number = self.probed.count
+        for mutant in mutants:
+            self.probed.of[mutant] = (*self.probed.of.get(mutant, ()), number)
         self.probed.count += 1
+        return number
 
 
 def _follow(tree: ast.AST, steps: Iterable[Step]) -> ast.AST:

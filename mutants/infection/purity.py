@@ -134,12 +134,16 @@ def _indices(index: ast.expr) -> list[ast.expr]:
 @lru_cache(maxsize=1024)
 def _owned(source: str) -> tuple[tuple[str, tuple[ast.expr, ...] | None], ...]:
     """Attributes and operators for which a class of the module runs code, with all that this evaluates; None: it does more."""
-    found: list[tuple[str, tuple[ast.expr, ...] | None]] = []
-    if "property" in source or "def __" in source:
-        for node in ast.walk(ast.parse(source)):
-            if isinstance(node, ast.ClassDef):
-                found += _of_class(node)
-    return tuple(found)
+    if "property" not in source and "def __" not in source:
+        return ()
+    tree = ast.parse(source)
+    hidden = shadowed(tree)
+    return tuple(
+        (name, None if body is not None and hidden & _names(body) else body)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ClassDef)
+        for name, body in _of_class(node)
+    )
 
 
 def _of_class(node: ast.ClassDef) -> Iterator[tuple[str, tuple[ast.expr, ...] | None]]:
@@ -174,6 +178,10 @@ def _evaluated(body: Iterable[ast.stmt]) -> tuple[ast.expr, ...] | None:
             return None
         found += inner
     return tuple(found)
+
+
+def _names(expressions: Iterable[ast.expr]) -> set[str]:
+    return {node.id for each in expressions for node in ast.walk(each) if isinstance(node, ast.Name)}
 
 
 def _all_names(targets: Iterable[ast.expr]) -> bool:

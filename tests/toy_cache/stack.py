@@ -19,7 +19,9 @@ class Stack:
         return page
 
     def give(self, page: int) -> None:
-        """Put a page back on top."""
+        """Put a page back on top; no stage gives back what is none."""
+        if page < 0:
+            raise ValueError("no page")
         self.free.append(page)
 
     def idle(self) -> int:
