@@ -2,6 +2,7 @@
 
 import os
 import signal
+import subprocess
 import sys
 import time
 from functools import partial
@@ -13,6 +14,24 @@ from verify.campaign import executors
 from verify.campaign.executors import ExecutorMissing, Lost, Place, finished, open_executor
 
 TWO = Place("process", 2)
+ROOT = Path(__file__).resolve().parent.parent
+
+LEFT_WITH_MUCH_TO_WRITE = """
+import contextlib, multiprocessing, sys, time
+from concurrent.futures import BrokenExecutor
+from verify.campaign.executors import open_executor
+
+def for_ever(data):
+    time.sleep(600)
+
+with contextlib.suppress(KeyboardInterrupt), open_executor("process", 2) as pool:
+    calls = [pool.submit(for_ever, bytes(1 << 20)) for _ in range(8)]  # far more than a pipe holds
+    time.sleep(1)
+    if sys.argv[1] == "interrupted":
+        raise KeyboardInterrupt
+    multiprocessing.active_children()[0].kill()
+    assert all(isinstance(call.exception(), BrokenExecutor) for call in calls)
+"""
 
 
 def square(number: int) -> int:
@@ -66,6 +85,13 @@ def test_items_are_taken_only_when_there_is_room_for_them() -> None:
     next(results)
     results.close()
     assert next(items) <= 2 * executors.IN_FLIGHT_PER_WORKER * TWO.workers
+
+
+@pytest.mark.parametrize("how", ["interrupted", "a worker lost"])
+def test_processes_end_however_much_is_still_being_written_to_them(how: str) -> None:
+    command = [sys.executable, "-c", LEFT_WITH_MUCH_TO_WRITE, how]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_what_the_work_raises_is_raised_and_running_work_does_not_hold_it_up() -> None:

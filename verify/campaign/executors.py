@@ -99,6 +99,20 @@ class InPlace(Executor):
         return future
 
 
+class Processes(ProcessPoolExecutor):
+    """Forked processes, which all start with the first call.
+
+    From then on only they read what is submitted. While this process could read it, too, writing more than a pipe holds would
+    wait for ever once they are gone, and the end of the pool for it: before Python 3.11.5 nobody else sees to that (gh-94777).
+    """
+
+    def submit(self, fn: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> Future[R]:
+        """The call, when a process has run it."""
+        future = super().submit(fn, *args, **kwargs)
+        self._call_queue._reader.close()  # type: ignore[attr-defined]
+        return future
+
+
 class OnCluster(Executor):
     """The workers of a Dask cluster."""
 
@@ -225,7 +239,7 @@ def _submit(
 def processes(workers: int) -> Iterator[Executor]:
     """Forked processes that leave Ctrl-C to this one and do not outlive it."""
     before = set(multiprocessing.active_children())
-    pool = ProcessPoolExecutor(workers, multiprocessing.get_context("fork"), serve, (os.getpid(),))
+    pool = Processes(workers, multiprocessing.get_context("fork"), serve, (os.getpid(),))
     try:
         yield pool
     except BaseException:
