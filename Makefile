@@ -13,7 +13,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 verify: setup $(if $(findstring --target,$(OPTIONS)),,simulators) ; $(RUN) pytest verify/ $(OPTIONS)
 test: suite gate lint types
-deep: test targets ; $(RUN) pytest verify/ tests/test_counts.py --profile deep && $(RUN) mutants --generic && $(RUN) mutants --rtl && $(RUN) mutants equivalence --check && $(RUN) verify conformance --profile deep --require-all
+deep: test targets ; $(RUN) pytest verify/ tests/test_counts.py --profile deep && $(RUN) mutants --generic && $(RUN) mutants --rtl && $(RUN) verify conformance --profile deep --require-all
 
 targets: setup ; $(RUN) verify targets
 conformance: setup ; $(RUN) verify conformance $(OPTIONS)
@@ -22,7 +22,7 @@ setup: ; @.ci/setup
 packages: ; @.ci/packages
 simulators: ; @.ci/simulators
 suite: setup packages simulators ; $(RUN) pytest verify/ tests/ -n auto --require-rtl $(if $(JUNIT),--junitxml=$(JUNIT))
-gate: setup ; $(RUN) mutants --executor process && $(RUN) mutants --oracle --executor process
+gate: setup ; $(RUN) mutants --executor process && $(RUN) mutants --oracle --executor process && $(RUN) mutants equivalence --check
 lint: setup ; $(RUN) ruff check && $(RUN) ruff format --check
 types: setup ; $(RUN) mypy
 clean: ; rm -rf .venv .venvs .builds reports .hypothesis .mypy_cache .ruff_cache

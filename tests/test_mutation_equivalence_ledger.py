@@ -13,7 +13,13 @@ from mutants.cli import cli
 from mutants.engine import Plan, Record, Result
 from mutants.equivalence import equivalence_cli
 from mutants.equivalence.candidates import chosen, last_run, survivors
-from mutants.equivalence.equivalence_cli import check_ledger, proposals, show_findings, verdict_of
+from mutants.equivalence.equivalence_cli import (
+    check_ledger,
+    proposals,
+    show_findings,
+    strengthened,
+    verdict_of,
+)
 from mutants.equivalence.examination import Finding, by_bytecode
 from mutants.equivalence.ledger import PROVED, REASON, SCOPE, Entry, read_ledger, write_ledger
 from mutants.equivalence.ledger_rule import ledger_summary, settle, under
@@ -227,6 +233,19 @@ def test_a_proposed_entry_fails_the_gate_until_a_person_gives_its_reason() -> No
     assert proposals(findings, fresh) == []
     record = recorded([SURVIVED, KILLED, SURVIVED, *MANY], tuple(fresh))
     assert [line.endswith("has no reason: write one") for line in reasons(record)] == [True, True]
+
+
+def test_an_entry_rests_on_the_most_that_was_ever_found_and_keeps_its_reason() -> None:
+    on_a_reason, on_scopes, proved = (entry(FIRST, kind) for kind in (REASON, SCOPE, PROVED))
+    proof, scopes = found(FIRST, "proved", ("a >= 1",)), replace(found(FIRST, "scope"), scopes=("s", "t", "u"))
+    now_proved = replace(on_a_reason, kind=PROVED, given=("a >= 1",))
+    assert strengthened([proof], [on_a_reason]) == [now_proved]
+    assert strengthened([proof], [on_scopes]) == [now_proved]
+    assert strengthened([scopes], [on_a_reason]) == [replace(on_a_reason, kind=SCOPE, scopes=("s", "t", "u"))]
+    assert strengthened([scopes], [proved]) == [proved]
+    assert strengthened([found(FIRST, "unknown"), found(SECOND, "proved")], [on_a_reason]) == [on_a_reason]
+    other = replace(on_a_reason, after="a == b")
+    assert strengthened([proof], [other]) == [other], "it is of another change"
 
 
 def test_a_run_of_the_command_fails_for_a_new_program_and_knows_what_it_does_not_know() -> None:

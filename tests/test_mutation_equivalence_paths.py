@@ -11,9 +11,20 @@ import pytest
 from mutants.client import Source
 from mutants.equivalence import examination
 from mutants.equivalence.all_paths import PROVED, REFUTED, UNKNOWN, Compared, Pair, answers, compare_all, controls
-from mutants.equivalence.claims import CLAIMS, OF, Claim
+from mutants.equivalence.claim import Claim
+from mutants.equivalence.claims import CLAIMS, OF
 from mutants.equivalence.examination import cached, over_all_paths
-from mutants.equivalence.two_versions import TOLD, NotComparable, check_body_alone_differs, function_in, outcome, typed
+from mutants.equivalence.two_versions import (
+    TOLD,
+    NotComparable,
+    check_body_alone_differs,
+    fields,
+    function_in,
+    of,
+    outcome,
+    state,
+    typed,
+)
 from mutants.making import Made
 from mutants.mutant import Mutant, Project
 from mutants.splice import Position, Spliced
@@ -43,10 +54,14 @@ def pair(
 
 
 WINDOW, TABLE, GROUPS, REQUANTISE = "impl.window", "impl.page_table", "impl.page_groups", "impl.chip_model.requantise"
+WALK, MAC, COMPILER = "impl.chip_model.walk", "impl.chip_model.mac", "impl.compiler"
 SAME = (
     pair("arguments in another order", WINDOW, "context", "min(step, window)", "min(window, step)"),
     pair("a difference in another form", WINDOW, "gather_ranges", "held - (past - sinks)", "held - past + sinks"),
     pair("the half added or taken", "impl.chip_model.command", "_signed", "value + (WORD >> 1)", "value - (WORD >> 1)"),
+    pair("a division that is exact", WALK, "Walk.__init__", "lanes // 4", "-(-lanes // 4)"),
+    pair("factors in another order", MAC, "Mac.dot", "map(mul, self.a, b)", "map(mul, b, self.a)"),
+    pair("two names of one number", COMPILER, "_step", "Score(Q_ROW,", "Score(Q_ENTRY,"),
     pair("the same said twice", WINDOW, "gather_ranges", "if lo < hi)", "if lo < hi or lo < hi)"),
 )
 OTHERS = {
@@ -71,6 +86,34 @@ OTHERS = {
         "the mutant raises TypeError",
     ),
     "another lane": (pair("another lane", REQUANTISE, "Requantiser.multiply", "[lane]", "[lane + 1]"), "(1,)"),
+    "a receiver that holds something else": (
+        pair(
+            "a receiver that holds something else",
+            WALK,
+            "Walk.__init__",
+            "self.entry: int | None = None",
+            "self.entry = 0",
+        ),
+        "('entry', 0)",
+    ),
+    "a receiver that holds less": (
+        pair(
+            "a receiver that holds less",
+            WALK,
+            "Walk.__init__",
+            "self._found = NO_FAULT\n        self.ending: tuple",
+            "self.ending: tuple",
+        ),
+        "('_found', <ErrorCode.NONE: 0>)",
+    ),
+    "the last lane of the wider chip": (
+        pair("the last lane of the wider chip", MAC, "Mac.dot", "map(mul, self.a, b)", "map(mul, self.a[:31], b)"),
+        "('accumulator',",
+    ),
+    "an argument of an instruction": (
+        pair("an argument of an instruction", COMPILER, "_step", "Load(X_ROW, 1,", "Load(X_ROW, 2,"),
+        "('Load', 1, 2,",
+    ),
     "something else is left": (
         pair("something else is left", REQUANTISE, "Requantiser.multiply", "(entry.sh - 1)", "entry.sh"),
         "the original returns",
@@ -156,6 +199,17 @@ def test_an_error_that_may_be_the_solvers_own_is_no_answer() -> None:
         with pytest.raises(type(error)):
             outcome(TOLD, raising(error))
     assert outcome(TOLD, raising(ZeroDivisionError("zero")))[:2] == ("raises", "ZeroDivisionError")
+
+
+def test_a_state_is_all_that_a_receiver_holds_and_nothing_that_it_does_not() -> None:
+    class Slots:
+        __slots__ = ("first", "second")
+
+    class Both(Slots):
+        third: int
+
+    assert state(of(Both, third=3, first=1)) == (("first", 1), ("third", 3))
+    assert fields((Compared(PROVED, "", 0.5), 1)) == (("Compared", PROVED, "", 0.5), 1)
 
 
 def test_values_of_other_types_are_other_values() -> None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from multiprocessing import get_context
 from typing import Any
 
-from mutants.equivalence.claims import Claim
+from mutants.equivalence.claim import Claim
 from mutants.equivalence.two_versions import (
     MUTANT,
     ORIGINAL,

@@ -2,6 +2,7 @@
 
 import importlib
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -16,12 +17,15 @@ from mutants.equivalence.candidates import chosen, generic_mutants, last_run, su
 from mutants.equivalence.examination import Finding, examine
 from mutants.equivalence.ledger import LEDGER, Entry, read_ledger, write_ledger
 from mutants.equivalence.ledger import PROVED as KIND_PROVED
+from mutants.equivalence.ledger import REASON as KIND_REASON
 from mutants.equivalence.ledger import SCOPE as KIND_SCOPE
 from mutants.equivalence.lock_step import SCOPE
 from mutants.mutant import Mutant, Project
 from mutants.terminal import progress
 
 KINDS = {PROVED: KIND_PROVED, SCOPE: KIND_SCOPE}
+STRENGTH = (KIND_REASON, KIND_SCOPE, KIND_PROVED)
+"""What an entry may rest on, the weakest first."""
 COLOURS = {PROVED: "green", REFUTED: "red", UNKNOWN: "yellow", SCOPE: "yellow"}
 
 
@@ -33,7 +37,9 @@ COLOURS = {PROVED: "green", REFUTED: "red", UNKNOWN: "yellow", SCOPE: "yellow"}
 @click.option("--catalogue", metavar="MODULE", help="Take the mutants of this catalogue instead of the generic ones.")
 @click.option("--ledger", "path", default=str(LEDGER), show_default=True, metavar="PATH", help="The ledger.")
 @click.option(
-    "--write", is_flag=True, help="Add what is proved or equal in scopes to the ledger, with reasons left to fill in."
+    "--write",
+    is_flag=True,
+    help="Add what is proved or equal in scopes to the ledger, with reasons left to fill in, and what entries rest on to those.",
 )
 @click.option("--check", is_flag=True, help="Prove the entries of the ledger again that claim a proof.")
 @click.option(
@@ -76,9 +82,11 @@ def equivalence(
     found = _examined(chosen(mutants, wanted), project, out, False, cpu_seconds)
     show_findings(out, found)
     if write:
-        fresh = proposals(found, ledger)
-        write_ledger([*ledger, *fresh], path)
+        fresh, kept = proposals(found, ledger), strengthened(found, ledger)
+        write_ledger([*kept, *fresh], path)
+        better = sum(entry not in ledger for entry in kept)
         out.print(Text(f"{len(fresh)} entries added to {path}: give each its reason, without which it fails the gate"))
+        out.print(Text(f"{better} entries of {path} rest on more than before"))
     return verdict_of(found)
 
 
@@ -132,6 +140,15 @@ def proposals(found: Iterable[Finding], ledger: Iterable[Entry]) -> list[Entry]:
     ]
 
 
+def strengthened(found: Iterable[Finding], ledger: Iterable[Entry]) -> list[Entry]:
+    """The ledger with each entry resting on what was found, reason and all, where that is more than it rested on."""
+    better = {one.mutant.id: one for one in found if one.verdict in KINDS}
+    return [
+        _resting_on(better[entry.id], entry) if entry.id in better and entry.is_of(better[entry.id].mutant) else entry
+        for entry in ledger
+    ]
+
+
 def verdict_of(found: Iterable[Finding]) -> ExitCode:
     """FAIL when some mutant is a new program, UNKNOWN when of some nothing is proved, PASS when all are equivalent."""
     verdicts = {one.verdict for one in found}
@@ -154,6 +171,13 @@ def show_findings(out: Console, found: Sequence[Finding]) -> None:
         table.add_row(Text(one.mutant.id), Text(change), verdict, one.way, Text(f"{one.detail}{given}{scopes}"))
     if found:
         out.print(table)
+
+
+def _resting_on(one: Finding, entry: Entry) -> Entry:
+    kind = KINDS[one.verdict]
+    if STRENGTH.index(kind) <= STRENGTH.index(entry.kind):
+        return entry
+    return replace(entry, kind=kind, given=one.given, scopes=one.scopes)
 
 
 def _examined(

@@ -8,12 +8,12 @@ import ast
 import linecache
 import sys
 from collections.abc import Callable
-from dataclasses import astuple
+from dataclasses import astuple, is_dataclass
 from functools import partial
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
-from mutants.equivalence.claims import Claim
+from mutants.equivalence.claim import Claim
 
 ORIGINAL, MUTANT = "original", "mutant"
 CONTRACT = '''def answers_alike({parameters}):
@@ -111,9 +111,11 @@ def contract(
         MUTANT: mutant,
         "outcome": partial(outcome, told),
         "of": of,
+        "Has": SimpleNamespace,
         "Asked": Asked,
         "left": left,
-        "fields": astuple,
+        "state": state,
+        "fields": fields,
         "off": off,
     }
     names["__name__"] = __name__
@@ -165,6 +167,22 @@ class Asked:
 def left(receiver: object, returned: object, *names: str) -> tuple[object, ...]:
     """What was returned, and these attributes as the call left them."""
     return returned, *(getattr(receiver, name) for name in names)
+
+
+def state(receiver: object) -> tuple[tuple[str, object], ...]:
+    """Every attribute that the receiver holds, by name."""
+    names = [name for kind in type(receiver).__mro__ for name in vars(kind).get("__slots__", ())]
+    names += getattr(receiver, "__dict__", ())
+    return tuple((name, getattr(receiver, name)) for name in sorted(names) if hasattr(receiver, name))
+
+
+def fields(value: object) -> object:
+    """A dataclass as its name and the values of its fields; of a tuple, each in it so; anything else as it is."""
+    if isinstance(value, tuple):
+        return tuple(map(fields, value))
+    if is_dataclass(value) and not isinstance(value, type):
+        return (type(value).__name__, *astuple(value))
+    return value
 
 
 def off(value: object, module: ModuleType) -> object:
