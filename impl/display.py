@@ -8,7 +8,8 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
-from impl.command import check_place, console
+from impl.command import check_place
+from impl.progress import bar_or_lines
 
 
 def a_place(_context: click.Context, _parameter: click.Parameter, value: str | None) -> str | None:
@@ -38,7 +39,5 @@ def table(title: str, headings: str, rows: Iterable[Sequence[str]]) -> Table:
 
 
 def progress_bar() -> Progress:
-    """A line of progress with the time so far, on standard error; it disappears at the end and needs a terminal."""
-    err = console(to_stderr=True)
-    columns = TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn()
-    return Progress(*columns, console=err, transient=True, disable=not err.is_terminal)
+    """A line of progress with the time so far, on standard error."""
+    return bar_or_lines(TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())

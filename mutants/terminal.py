@@ -5,11 +5,12 @@ from contextlib import contextmanager
 from itertools import count
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
 from impl.exit_codes import ExitCode
+from impl.progress import bar_or_lines
 from mutants.ablation import (
     ABLATIONS,
     OTHERS,
@@ -29,9 +30,9 @@ WORDS = {ExitCode.PASS: "pass", ExitCode.FAIL: "fail", ExitCode.BROKEN: "unknown
 
 @contextmanager
 def progress(out: Console, units: int) -> Iterator[Announce]:
-    """A progress bar that goes on by one at each announcement; nothing at all when there is no terminal."""
+    """Progress that goes on by one at each announcement."""
     columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
-    with Progress(*columns, console=out, transient=True, disable=not out.is_terminal) as bar:
+    with bar_or_lines(*columns, out=out) as bar:
         task = bar.add_task("starting", total=units)
         done = count()
 

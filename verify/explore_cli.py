@@ -46,7 +46,7 @@ def explore(
     out = console()
     with command_target(target, workers) as choice:
         with activity(out) as bar:
-            task = bar.add_task(f"{scope}")
+            task = bar.add_task(f"{scope}", total=None)
 
             def show(found: Exploration, frontier: int) -> None:
                 counts = f"depth {found.depth}, {found.states:,} states, {found.transitions:,} transitions"

@@ -38,7 +38,7 @@ def fuzz(seed: int, minutes: float, target: TargetOptions) -> int:
     with command_target(target) as choice:
         able = possible(choice.capabilities)
         with activity(out) as bar:
-            task = bar.add_task("fuzz")
+            task = bar.add_task("fuzz", total=None)
             try:
                 while batch == seed or time.monotonic() - started < minutes * 60:
                     tally = Tally(seed=batch)

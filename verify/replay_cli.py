@@ -93,7 +93,7 @@ def replay(
         # Each operation of a trace is checked at the cost of what it touches; a far target shows its whole state each time.
         raise click.UsageError("--target replays witnesses; a trace is replayed on the cache that ships.")
     with activity(out) as bar:
-        task = bar.add_task(file.name)
+        task = bar.add_task(file.name, total=None)
 
         def show(done: int, total: int, operations: int) -> None:
             bar.update(

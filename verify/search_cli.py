@@ -7,6 +7,7 @@ import click
 from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
+from impl.progress import bar_or_lines
 from spec.operations import Operation
 from verify.findings import describe_failure
 from verify.lockstep import replay as replay_operations
@@ -39,6 +40,5 @@ def report_failure(
 
 
 def activity(out: Console) -> Progress:
-    """A line of progress with the time so far; it disappears at the end and is not shown off a terminal."""
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
-    return Progress(*columns, console=out, transient=True, disable=not out.is_terminal)
+    """A line of progress with the time so far, for what has no end that is known."""
+    return bar_or_lines(SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn(), out=out)

@@ -6,12 +6,13 @@ from pathlib import Path
 
 import click
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
 from impl.command import EPILOG, CommandError, console, write_atomically, write_json
 from impl.display import table
 from impl.exit_codes import ExitCode
+from impl.progress import bar_or_lines
 from verify.conformance.environments import installed
 from verify.conformance.known import KNOWN_FILE, known_of, load_known
 from verify.conformance.markdown import markdown
@@ -137,7 +138,7 @@ def check(out: Console, order: Order) -> TargetReport:
     out.print(f"{target.name}: {target.title} {target.version}, profile {order.profile.name}, seed {order.seed}")
     run = Run(order)
     columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
-    with Progress(*columns, console=out, transient=True, disable=not out.is_terminal) as bar:
+    with bar_or_lines(*columns, out=out) as bar:
         task = bar.add_task(f"{target.name}: starting", total=None)
 
         def show(name: str, ended: int, total: int) -> None:

@@ -8,11 +8,12 @@ from pathlib import Path
 
 import click
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
 from impl.command import EPILOG, CommandError, console
 from impl.exit_codes import ExitCode
+from impl.progress import bar_or_lines
 from verify.conformance.environments import SetUp, SetUpError, Stage, installed, left, set_up, size, stages
 from verify.conformance.targets import ENVIRONMENTS, ROOT, TARGETS, KnownTarget
 
@@ -67,7 +68,7 @@ def make(out: Console, target: KnownTarget, allow_cuda: bool, python: Path | Non
     """Set the target up, with a line a stage and, on a terminal, what pip is doing."""
     columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
     started = time.monotonic()
-    with Progress(*columns, console=out, transient=True, disable=not out.is_terminal) as bar:
+    with bar_or_lines(*columns, out=out) as bar:
         task = bar.add_task(target.name, total=len(list(stages(target))))
 
         def say(line: str) -> None:
