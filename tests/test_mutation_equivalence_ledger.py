@@ -1,5 +1,6 @@
 """The ledger lets a survivor stand, and fails the gate when an entry is out of date, without a reason, or one too many."""
 
+import io
 import json
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -24,6 +25,7 @@ from mutants.equivalence.examination import Finding, by_bytecode
 from mutants.equivalence.ledger import PROVED, REASON, SCOPE, Entry, read_ledger, write_ledger
 from mutants.equivalence.ledger_rule import ledger_summary, settle, under
 from mutants.gate import decide, summary
+from mutants.generic.show import show_generic
 from mutants.making import Made
 from mutants.mutant import Mutant
 from mutants.verdicts import Status, Verdict
@@ -149,6 +151,18 @@ def test_the_summary_has_the_size_of_the_ledger_and_what_rests_on_reasons() -> N
     ]
     assert summary(record)[-1] == ledger_summary(record)[0]
     assert ledger_summary(recorded(MANY)) == []
+
+
+def test_a_generic_run_shows_what_survived_and_counts_what_the_ledger_lets_stand() -> None:
+    record = recorded([SURVIVED] * 2 + [KILLED] * 38, (entry(FIRST, REASON),))
+    settle(record)
+    out = io.StringIO()
+    show_generic(Console(file=out, width=160), record)
+    lines = out.getvalue().splitlines()
+    assert lines[0].split("  ")[0] == "operator" and lines[1].split() == ["boundary", "40", "38", "0", "1", "1", "0"]
+    assert [line for line in lines if line.startswith(f"{SECOND.id} boundary: survived")] and FIRST.id not in str(lines)
+    assert "planned 40, executed 40, killed 38" in lines
+    assert ledger_summary(record)[0] in lines
 
 
 def test_a_ledger_that_is_written_is_read_again(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from mutants.engine import Record, Result
+from mutants.equivalence.ledger_rule import STANDS, ledger_summary
 from mutants.gate import decide, in_catalogue_order, median_cpu_ms
 from mutants.generic.operator import Operator
 from mutants.mutant import Mutant
@@ -19,17 +20,19 @@ SHOWN = 50
 
 
 def show_generic(out: Console, record: Record) -> None:
-    """Print the counts, every mutant that no stage killed with its diff, and the verdict."""
+    """Print the counts, every mutant that no stage killed and the ledger does not let stand with its diff, and the verdict."""
     if record.results:
         out.print(_counts("operator", record.results, lambda result: result.mutant.operator))
         out.print(_counts("area", record.results, lambda result: result.mutant.family))
         for result in in_catalogue_order(record):
-            if not result.verdict.killed and result.verdict.status not in NO_NEW_PROGRAM:
+            if not result.verdict.killed and result.verdict.status not in NO_NEW_PROGRAM | STANDS:
                 out.print(Text(f"{result.mutant.id} {result.mutant.operator}: {_said(result)}", style="red"))
                 out.print(Text(result.spliced.diff if result.spliced else result.mutant.title))
     killed = sum(result.verdict.killed for result in record.results)
     planned = len(record.plan.mutants)
     out.print(Text(f"planned {planned}, executed {len(record.results)}, killed {killed}"))
+    for line in ledger_summary(record):
+        out.print(Text(line))
     if record.results:
         out.print(
             Text(
@@ -64,7 +67,7 @@ def _counts(heading: str, results: Sequence[Result], name: Callable[[Result], st
     """How many mutants each of these names has, and what became of them."""
     table = Table(box=None, pad_edge=False)
     table.add_column(heading)
-    columns = ("mutants", "killed", "same program", "survived", "other")
+    columns = ("mutants", "killed", "same program", "in the ledger", "survived", "other")
     for column in columns:
         table.add_column(column, justify="right")
     counts: dict[str, Counter[str]] = {}
@@ -81,6 +84,8 @@ def _column(result: Result) -> str:
         return "killed"
     if status in NO_NEW_PROGRAM:
         return "same program"
+    if status in STANDS:
+        return "in the ledger"
     return "survived" if status is Status.SURVIVED else "other"
 
 
