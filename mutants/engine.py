@@ -38,7 +38,8 @@ class Plan:
     `seed` shuffles the mutants; None keeps the catalogue's order. With `selects` a mutant goes only through those of its stages
     that call its function, and a single call that does not end is told before its stage is out of CPU. `no_op` must survive,
     `broken` must not; `family_controls` are such a pair of a family's own, which run when some mutant is of that family. `ledger`
-    are the survivors that are let stand, and `full_modules` those of which every mutant that there is is among the `mutants`.
+    are the survivors that are let stand, and `full_modules` those of which every mutant that there is is among the `mutants`;
+    `whole_surface` says that this is so of all.
     """
 
     project: Project
@@ -51,6 +52,7 @@ class Plan:
     selects: bool = False
     ledger: tuple[Entry, ...] = ()
     full_modules: frozenset[str] = frozenset()
+    whole_surface: bool = False
 
     def in_order(self) -> list[Mutant]:
         order = list(self.mutants)

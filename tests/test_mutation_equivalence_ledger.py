@@ -45,11 +45,16 @@ def entry(mutant: Mutant, kind: str = PROVED, reason: str = "both ends are read"
 
 
 def recorded(
-    statuses: list[Status], ledger: tuple[Entry, ...] = (), full: frozenset[str] = frozenset({"toy.pages"})
+    statuses: list[Status],
+    ledger: tuple[Entry, ...] = (),
+    full: frozenset[str] = frozenset({"toy.pages"}),
+    whole_surface: bool = True,
 ) -> Record:
     """A finished run of as many generic mutants, with these verdicts."""
     mutants = tuple(generic(number) for number in range(len(statuses)))
-    record = Record(Plan(PROJECT, mutants, NO_OP, BROKEN, ledger=ledger, full_modules=full))
+    record = Record(
+        Plan(PROJECT, mutants, NO_OP, BROKEN, ledger=ledger, full_modules=full, whole_surface=whole_surface)
+    )
     for mutant, status in zip(mutants, statuses, strict=True):
         record.results.append(Result(mutant, Verdict(status, "TOY-TAKE", {}, ""), None, None))
     return record
@@ -108,6 +113,8 @@ def test_which_entries_must_have_a_mutant_depends_on_how_much_was_planned() -> N
     assert under(plan, ledger, whole_files=True, whole_surface=False).full_modules == {"toy.pages"}
     assert under(plan, ledger, whole_files=True, whole_surface=True).full_modules == {"toy.pages", "toy.gone"}
     assert under(plan, ledger, whole_files=True, whole_surface=True).ledger == ledger
+    assert under(plan, ledger, whole_files=True, whole_surface=True).whole_surface
+    assert not under(plan, ledger, whole_files=True, whole_surface=False).whole_surface
 
 
 def test_an_entry_that_describes_another_change_lets_nothing_stand() -> None:
@@ -125,6 +132,8 @@ def test_no_more_than_a_twentieth_may_rest_on_a_reason(kind: str) -> None:
     assert reasons(recorded([SURVIVED] * 2 + [KILLED] * 37, ledger)) == (
         "ledger: 2 of 39 generic mutants rest on a reason without a proof, more than 5%",
     )
+    part = recorded([SURVIVED] * 2 + [KILLED] * 37, ledger, whole_surface=False)
+    assert reasons(part) == (), "of one file, or of what a change touches, it may be any share"
     settled = recorded([SURVIVED] * 2 + [KILLED] * 37, ledger)
     settle(settled)
     assert len(reasons(settled)) == 1

@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from mutants.engine import Plan, Record, Result
 
 MOST_ON_A_REASON = 0.05
-"""Share of a run's generic mutants whose survival may rest on a reason, with or without scopes, and not on a proof."""
+"""Share of all generic mutants whose survival may rest on a reason, with or without scopes, and not on a proof. Of some of them
+it may be any share."""
 
 STATUS = {
     PROVED: Status.EQUIVALENT_PROVED,
@@ -36,7 +37,7 @@ def under(plan: "Plan", entries: tuple[Entry, ...], *, whole_files: bool, whole_
     modules = {mutant.module for mutant in plan.mutants} if whole_files or whole_surface else set()
     if whole_surface:
         modules |= {entry.module for entry in entries}
-    return replace(plan, ledger=entries, full_modules=frozenset(modules))
+    return replace(plan, ledger=entries, full_modules=frozenset(modules), whole_surface=whole_surface)
 
 
 def settle(record: "Record") -> None:
@@ -65,13 +66,14 @@ def standing(record: "Record") -> dict[str, str]:
 
 
 def ledger_findings(record: "Record") -> list[str]:
-    """What fails: entries that no longer apply, are of another mutant or have no reason; and too many without a proof."""
+    """What fails: entries that no longer apply, are of another mutant or have no reason; and of all mutants too many without a
+    proof."""
     results = {result.mutant.id: result for result in record.results}
     found = [
         line for entry in record.plan.ledger for line in _wrong(entry, results.get(entry.id), record.plan.full_modules)
     ]
     resting, generic = _resting(record), _generic(record)
-    if resting > MOST_ON_A_REASON * generic:
+    if record.plan.whole_surface and resting > MOST_ON_A_REASON * generic:
         found.append(
             f"ledger: {resting} of {generic} generic mutants rest on a reason without a proof,"
             f" more than {MOST_ON_A_REASON:.0%}"

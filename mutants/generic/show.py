@@ -12,20 +12,21 @@ from mutants.equivalence.ledger_rule import STANDS, ledger_summary
 from mutants.gate import decide, in_catalogue_order, median_cpu_ms
 from mutants.generic.operator import Operator
 from mutants.mutant import Mutant
+from mutants.reports.data import OPEN, Outcome, outcome_of
 from mutants.terminal import show_decision
-from mutants.verdicts import NO_NEW_PROGRAM, Status
 
+SHOWN_OUTCOMES = (Outcome.KILLED, Outcome.EQUIVALENT, Outcome.LEDGER, Outcome.SURVIVED, Outcome.NO_VERDICT)
 SHOWN = 50
 """Reasons that are printed at most: a run whose stages see nothing has thousands."""
 
 
 def show_generic(out: Console, record: Record) -> None:
-    """Print the counts, every mutant that no stage killed and the ledger does not let stand with its diff, and the verdict."""
+    """Print the counts, every mutant that somebody has to look at with its diff, and the verdict."""
     if record.results:
         out.print(_counts("operator", record.results, lambda result: result.mutant.operator))
         out.print(_counts("area", record.results, lambda result: result.mutant.family))
         for result in in_catalogue_order(record):
-            if not result.verdict.killed and result.verdict.status not in NO_NEW_PROGRAM | STANDS:
+            if _outcome(result) in OPEN:
                 out.print(Text(f"{result.mutant.id} {result.mutant.operator}: {_said(result)}", style="red"))
                 out.print(Text(result.spliced.diff if result.spliced else result.mutant.title))
     killed = sum(result.verdict.killed for result in record.results)
@@ -67,26 +68,21 @@ def _counts(heading: str, results: Sequence[Result], name: Callable[[Result], st
     """How many mutants each of these names has, and what became of them."""
     table = Table(box=None, pad_edge=False)
     table.add_column(heading)
-    columns = ("mutants", "killed", "same program", "in the ledger", "survived", "other")
+    columns = ("mutants", *SHOWN_OUTCOMES)
     for column in columns:
         table.add_column(column, justify="right")
     counts: dict[str, Counter[str]] = {}
     for result in results:
-        counts.setdefault(name(result), Counter()).update(("mutants", _column(result)))
+        counts.setdefault(name(result), Counter()).update(("mutants", _outcome(result)))
     for row in sorted(counts):
         table.add_row(row, *(str(counts[row][column]) for column in columns))
     return table
 
 
-def _column(result: Result) -> str:
+def _outcome(result: Result) -> Outcome:
+    """What it counts as, in the reports and here; any rule that breaks is one that may."""
     status = result.verdict.status
-    if result.verdict.killed:
-        return "killed"
-    if status in NO_NEW_PROGRAM:
-        return "same program"
-    if status in STANDS:
-        return "in the ledger"
-    return "survived" if status is Status.SURVIVED else "other"
+    return outcome_of(status, caught=True, accepted=result.verdict.detail if status in STANDS else "")
 
 
 def _said(result: Result) -> str:
