@@ -217,6 +217,13 @@ def test_the_command_ends_with_4_for_a_malformed_ledger(tmp_path: Path, capsys: 
     assert len(capsys.readouterr().err.splitlines()) == 1
 
 
+def test_a_check_of_a_ledger_that_is_not_there_is_no_pass(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        run(cli, ["equivalence", "--check", "--ledger", str(tmp_path / "none.json")])
+    assert ended.value.code == ExitCode.BROKEN
+    assert "there is no ledger" in capsys.readouterr().err
+
+
 def test_the_checked_in_ledger_is_whole_and_every_entry_has_a_reason() -> None:
     assert all(entry.reason.strip() for entry in read_ledger(Path(PROJECT.root) / "mutants" / "ledger.json"))
 

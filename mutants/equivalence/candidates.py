@@ -47,8 +47,6 @@ def survivors(folder: Path) -> tuple[str, ...]:
         whole = text[: text.rfind("\n") + 1].splitlines()
         found = json.loads(text)["kvproof"]["mutants"] if file == report else [json.loads(line) for line in whole]
         verdicts = [(str(one["id"]), _status(one["verdict"])) for one in found]
-    except (OSError, UnicodeDecodeError) as error:
-        raise CommandError(f"{file}: {error}") from None
     except (ValueError, TypeError, KeyError) as error:
         raise CommandError(f"{file} has no ids and verdicts: {type(error).__name__}: {error}") from None
     return tuple(dict.fromkeys(id for id, verdict in verdicts if verdict in SURVIVED))

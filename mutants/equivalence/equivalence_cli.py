@@ -68,6 +68,8 @@ def equivalence(
         raise click.UsageError("--check is about the ledger: no ids, --run or --write")
     if ids and folder:
         raise click.UsageError("--run has ids of its own")
+    if check and not Path(path).exists():
+        raise CommandError(f"there is no ledger {path} whose proofs could be checked")
     ledger = read_ledger(path)
     out = console()
     if check and all(entry.kind != KIND_PROVED for entry in ledger):

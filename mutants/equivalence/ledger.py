@@ -72,13 +72,16 @@ class Entry:
 
 
 def read_ledger(path: str | Path = LEDGER) -> tuple[Entry, ...]:
-    """The entries of the file, none when there is no file; a CommandError in one line for a file that is no ledger."""
+    """The entries of the file, none when there is no file.
+
+    A CommandError in one line for a file that is no ledger, an OSError for one that cannot be read.
+    """
     try:
         text = Path(path).read_text(encoding="utf-8")
     except FileNotFoundError:
         return ()
-    except (OSError, UnicodeDecodeError) as error:
-        raise CommandError(f"{path}: {error}") from None
+    except UnicodeDecodeError as error:
+        raise CommandError(f"{path} is no ledger: {error}") from None
     try:
         document = json.loads(text)
     except (ValueError, RecursionError) as error:
