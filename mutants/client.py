@@ -62,6 +62,7 @@ class ForkServer:
         self._received = b""
         self._process: subprocess.Popen[bytes] | None = None
         self._ended_cpu = 0.0
+        self._used_cpu = 0.0
         self._start()
 
     def __enter__(self) -> Self:
@@ -72,12 +73,12 @@ class ForkServer:
 
     def cpu_seconds(self) -> float:
         """CPU that the server has used so far, lost ones and children that have ended included."""
-        return self._ended_cpu + (_cpu_of(self._process.pid) if self._process else 0.0)
+        return self._ended_cpu + (max(self._used_cpu, _cpu_of(self._process.pid)) if self._process else 0.0)
 
     def close(self) -> None:
         """End the server; its children end with it."""
         if self._process is not None:
-            self._ended_cpu += _cpu_of(self._process.pid)
+            self._ended_cpu, self._used_cpu = self.cpu_seconds(), 0.0
             self._process.kill()
             self._process.wait()
             for pipe in (self._process.stdin, self._process.stdout):
@@ -99,6 +100,7 @@ class ForkServer:
             self.close()
             return Run("lost", "", f"the fork server is gone: {error}", (), 0.0)
         try:
+            self._used_cpu = float(answer["used"])
             return parse_run(answer)
         except (ValueError, TypeError, KeyError) as error:
             return Run("forged", "", f"its report is none: {error}", (), 0.0)

@@ -8,23 +8,20 @@ among them. A child imports the others, after its mutant is in place.
 """
 
 import contextlib
-import gc
 import importlib
 import json
 import os
 import platform
 import sys
 from collections.abc import Iterable
-from dataclasses import asdict
-from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from typing import BinaryIO
 
-from mutants.child import judge
 from mutants.held import Held, HeldImporter, blind, hold, outside
 from mutants.mutant import Project
-from mutants.wire import Order, Setup
-from verify.sandbox import Limits, Note, describe, die_with, run_noted
+from mutants.serving import Serving, check_clean, keep, send
+from mutants.wire import Setup
+from verify.sandbox import describe, die_with
 
 
 def serve(orders: BinaryIO, answers: BinaryIO) -> None:
@@ -35,22 +32,13 @@ def serve(orders: BinaryIO, answers: BinaryIO) -> None:
         sys.path.insert(0, project.root)
         held, places = _hold_all(setup)
         _import_all_blind(held, setup)
-        _check_clean(setup.mutable)
+        check_clean(setup.mutable)
     except Exception as error:
-        _answer(answers, {"error": describe(error)})
+        send(answers, {"error": describe(error)})
         return
-    # Everything so far is every child's: the collector need not look at it again, nor copy its pages by touching it.
-    gc.collect()
-    gc.freeze()
-    _answer(answers, _greeting(held, project) | {"places": places})
-    for line in orders:
-        order = Order.of_json(json.loads(line))
-        cpu = sum(order.budgets[stage].cpu_seconds for stage in order.stages)
-        ended = run_noted(
-            partial(_judge, order, project, held, (orders.fileno(), answers.fileno())),
-            Limits(cpu, order.memory_bytes, order.wall_seconds),
-        )
-        _answer(answers, asdict(ended))
+    keep()
+    send(answers, _greeting(held, project) | {"places": places})
+    Serving(orders, answers, held, project).serve_all()
 
 
 def main() -> None:
@@ -60,13 +48,6 @@ def main() -> None:
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.dup2(2, 1)
     serve(orders, answers)
-
-
-def _judge(order: Order, project: Project, held: Held, descriptors: Iterable[int], note: Note) -> dict[str, object]:
-    """In the child: close the engine's pipes, which are not a mutant's business, and judge."""
-    for descriptor in descriptors:
-        os.close(descriptor)
-    return judge(order, project, held, note)
 
 
 def _hold_all(setup: Setup) -> tuple[Held, dict[str, str]]:
@@ -94,13 +75,6 @@ def _import_all_blind(held: Held, setup: Setup) -> None:
         importlib.import_module(name)
 
 
-def _check_clean(mutable: Iterable[str]) -> None:
-    """No module that a mutant could change may have been imported: children would go on using the original."""
-    early = [name for name in mutable if name in sys.modules]
-    if early:
-        raise RuntimeError(f"imported before any mutant: {', '.join(sorted(early))}")
-
-
 def _greeting(held: Held, project: Project) -> dict[str, object]:
     modules = {
         name: {
@@ -120,11 +94,6 @@ def _versions(libraries: Iterable[str]) -> dict[str, str]:
         with contextlib.suppress(PackageNotFoundError):
             found[library] = version(library)
     return found
-
-
-def _answer(answers: BinaryIO, message: dict[str, object]) -> None:
-    answers.write(json.dumps(message).encode() + b"\n")
-    answers.flush()
 
 
 if __name__ == "__main__":

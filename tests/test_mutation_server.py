@@ -19,10 +19,11 @@ from mutants.held import blind, hold, outside
 from mutants.making import make
 from mutants.mutant import Mutant, Project
 from mutants.wire import Budget, Order, Run, Setup
-from tests.toy_cache.catalogue import PROJECT, in_take
+from tests.toy_cache.catalogue import BROKEN, MUTANTS, NO_OP, PROJECT, in_take
 
 ROOT = Path(PROJECT.root)
 STACK = "tests.toy_cache.stack"
+LEDGER = "tests.toy_cache.ledger"
 FEWER = Mutant("fewer", "", "", STACK, "capacity", "4", "3")
 
 
@@ -150,6 +151,90 @@ def test_a_server_that_a_mutant_kills_costs_that_run_alone() -> None:
         run = server.run(order(server, killer, "witness"))
         assert (run.ended, run.detail) == ("lost", "the fork server is gone: it ended by SIGKILL")
         assert outcomes(server.run(order(server, None, "witness"))) == [("witness", "pass")]
+
+
+def while_imported(server: ForkServer, module: str, expression: str, mark: str = "") -> str:
+    """What the expression comes to in a child that imports the module with it; other code by another mark."""
+    text = f"{server.sources[module].source}\nimport os, sys\nMARK = {mark!r}\nraise ValueError({expression})\n"
+    code = base64.b64encode(marshal.dumps(compile(text, f"{module}.py", "exec"))).decode()
+    run = server.run(Order(("witness",), {"witness": Budget(None, 1.0)}, 1, (), module, code))
+    assert run.stopped in ("invalid.import", "invalid.collect"), run
+    return run.detail.removeprefix("ValueError: ").rpartition(" (")[0]
+
+
+PARENT = "os.getppid()"
+
+
+def test_from_the_second_mutant_in_a_row_on_what_cannot_see_its_module_is_imported_before_it() -> None:
+    before = processes_below(os.getpid())
+    with ForkServer(PROJECT, [STACK, LEDGER]) as server:
+        (pid,) = set(processes_below(os.getpid())) - set(before)
+        ledger_is_there = f"({PARENT}, {LEDGER!r} in sys.modules)"
+        assert while_imported(server, STACK, ledger_is_there) == f"({pid}, False)"
+        assert while_imported(server, STACK, ledger_is_there) == f"({pid}, False)", (
+            "the same once more is no second one"
+        )
+        beside, there = while_imported(server, STACK, ledger_is_there, "another").strip("()").split(", ")
+        assert (there, [int(beside)]) == ("True", processes_below(pid))
+        assert while_imported(server, STACK, ledger_is_there) == f"({beside}, True)"
+        assert while_imported(server, LEDGER, PARENT) == str(pid)
+        assert processes_below(pid) == []
+        assert while_imported(server, STACK, PARENT) == str(pid)
+        assert outcomes(server.run(order(server, None, "witness"))) == [("witness", "pass")]
+        assert while_imported(server, STACK, PARENT, "another") == str(pid)
+
+
+def test_a_child_of_the_process_beside_has_no_pipe_more_than_one_of_the_server() -> None:
+    with ForkServer(PROJECT, [STACK]) as server:
+        open_files = [while_imported(server, STACK, "len(os.listdir('/proc/self/fd'))", mark) for mark in "abc"]
+        assert len(set(open_files)) == 1
+
+
+def test_beside_each_mutant_ends_as_it_does_alone() -> None:
+    mutants = [mutant for mutant in (*MUTANTS, NO_OP, BROKEN, FEWER) if mutant.id != "stale"]
+    stages = ("bindings", "witness", "exhaustive", "unit")
+
+    def ends(run: Run) -> object:
+        return run.ended, run.stopped, [replace(stage, cpu_seconds=0.0) for stage in run.stages]
+
+    with ForkServer(PROJECT, [STACK]) as beside, ForkServer(PROJECT, [STACK]) as alone:
+        for mutant in mutants:
+            alone.run(order(alone, None, "witness"))
+            assert ends(beside.run(order(beside, mutant, *stages))) == ends(alone.run(order(alone, mutant, *stages)))
+
+
+def test_what_the_process_beside_uses_is_the_servers() -> None:
+    with ForkServer(PROJECT, [STACK]) as server:
+        used = [
+            server.run(
+                order(server, in_take("works", f"page = {number} * sum(range(2_000_000))"), "witness")
+            ).cpu_seconds
+            for number in range(4)
+        ]
+        assert min(used) > 0.01
+        assert server.cpu_seconds() > sum(used)
+    assert server.cpu_seconds() > sum(used)
+
+
+def test_a_process_beside_that_a_mutant_kills_costs_that_run_alone() -> None:
+    with ForkServer(PROJECT, [STACK]) as server:
+        for killer in ("os.kill(os.getppid(), 9)", "os.kill(os.getppid(), signal.SIGKILL)"):
+            run = server.run(order(server, in_take("kills", f"import os, signal; {killer}"), "witness"))
+            assert (run.ended, run.detail) == ("lost", "the fork server is gone: it ended by SIGKILL")
+            assert outcomes(server.run(order(server, NO_OP, "witness"))) == [("witness", "pass")]
+
+
+def test_closing_the_server_ends_the_process_beside() -> None:
+    before = processes_below(os.getpid())
+    with ForkServer(PROJECT, [STACK]) as server:
+        (pid,) = set(processes_below(os.getpid())) - set(before)
+        for mutant in (NO_OP, BROKEN):
+            server.run(order(server, mutant, "witness"))
+        (beside,) = processes_below(pid)
+    deadline = time.monotonic() + 20
+    while alive(beside) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert not alive(beside)
 
 
 def test_closing_the_server_leaves_no_process() -> None:

@@ -5,7 +5,6 @@ import hashlib
 import json
 import marshal
 import platform
-from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from types import CodeType
@@ -76,19 +75,22 @@ class Finding:
 
 
 def shards_of(jobs: Sequence[Job], cost: Mapping[str, float], workers: int, bench: Bench) -> list[Shard]:
-    """The jobs in shards of about equal cost, given in seconds of CPU by mutant id; the dearest jobs are in the first."""
+    """The jobs in shards of about equal cost, given in seconds of CPU by mutant id, the dearest first; a shard has those of few
+    modules, one module after the other.
+    """
     count = min(len(jobs), workers * SHARDS_A_WORKER)
-    dearest_first = deque(sorted(jobs, key=lambda job: -cost[job.mutant.id]))
     most = sum(cost[job.mutant.id] for job in jobs) / max(count, 1)
     shards: list[list[Job]] = []
-    while dearest_first:
-        shard = [dearest_first.popleft()]
-        spent = cost[shard[0].mutant.id]
-        while dearest_first and spent + cost[dearest_first[-1].mutant.id] <= most:
-            shard.append(dearest_first.pop())
-            spent += cost[shard[-1].mutant.id]
-        shards.append(shard)
-    return [Shard(bench, tuple(shard)) for shard in shards]
+    spent: list[float] = []
+    for job in sorted(jobs, key=lambda job: job.mutant.module):
+        of_job = cost[job.mutant.id]
+        if not shards or spent[-1] + of_job > most:
+            shards.append([])
+            spent.append(0.0)
+        shards[-1].append(job)
+        spent[-1] += of_job
+    dearest = sorted(range(len(shards)), key=lambda number: -spent[number])
+    return [Shard(bench, tuple(shards[number])) for number in dearest]
 
 
 def digest(value: object) -> str:
