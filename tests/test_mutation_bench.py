@@ -5,6 +5,7 @@ import json
 import os
 import sqlite3
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from impl.command import CommandError
 from impl.exit_codes import ExitCode
 from mutants.bench import cosmic_ray_runs, environments, mutmut_runs, own
 from mutants.bench.bench_cli import bench, show
-from mutants.bench.comparison import COSMIC_RAY, MUTMUT, OWN, WARM, Comparison, Measured, Sizes
+from mutants.bench.comparison import COSMIC_RAY, MUTMUT, OWN, WARM, Comparison, Measured, Sizes, times_of
 from mutants.bench.measured import Batch, demand, run_measured, spread
 from mutants.bench.named import made_by, named_mistakes
 from mutants.bench.tree import ROOT, SUITE, files, write_suite
@@ -87,10 +88,11 @@ def test_the_mean_is_over_all_mutants_and_what_any_run_has_is_taken_off() -> Non
 def test_mutmut_is_measured_by_batches_beside_a_run_of_one(tmp_path: Path) -> None:
     command = script(tmp_path, "mutmut", FAKE_MUTMUT)
     names, _ = mutmut_runs.prepare(command, tmp_path)
-    batches, outcomes = mutmut_runs.run_batches(command, tmp_path, names, 9, 3, 0, lambda _: None)
+    batches = list(mutmut_runs.batches(command, tmp_path, names, 9, 3, 0))
     assert len(names) == 9
     assert [batch.mutants for batch in batches] == [2, 2, 2]
-    assert outcomes == {"killed": 8, "survived": 1}
+    assert [sum(batch.outcomes.values()) for batch in batches] == [3, 3, 3]
+    assert sum(batch.outcomes["survived"] for batch in batches) == 1
     calls = [line.split() for line in (tmp_path / "calls").read_text().splitlines()[1:]]
     assert [len(call) for call in calls] == [1, 3, 1, 3, 1, 3]
     assert {name for call in calls for name in call} == set(names)
@@ -100,9 +102,9 @@ def test_mutmut_is_measured_by_batches_beside_a_run_of_one(tmp_path: Path) -> No
 def test_cosmic_ray_runs_just_the_sample(tmp_path: Path) -> None:
     command = script(tmp_path, "cosmic-ray", FAKE_COSMIC_RAY)
     jobs, _ = cosmic_ray_runs.prepare(command, tmp_path)
-    batches, outcomes = cosmic_ray_runs.run_batches(command, tmp_path, jobs, 20, 2, 0, lambda _: None)
+    batches = list(cosmic_ray_runs.batches(command, tmp_path, jobs, 20, 2, 0))
     assert [batch.mutants for batch in batches] == [10, 10]
-    assert outcomes == {"killed": 19, "survived": 1}
+    assert sum((Counter(batch.outcomes) for batch in batches), Counter()) == {"killed": 19, "survived": 1}
     assert all(batch.milliseconds > 0 for batch in batches)
     with sqlite3.connect(tmp_path / cosmic_ray_runs.SESSION) as base:
         assert base.execute("SELECT count(*) FROM work_items").fetchone() == (20,)
@@ -178,12 +180,14 @@ def test_the_figures_are_shown_beside_their_targets(capsys: pytest.CaptureFixtur
         return Measured(name, 500, spread([Batch(100, ms / 10)]), 1.5, {"killed": 90, "survived": 10}, ("1", "3"))
 
     tools = (tool(OWN, 10.0), tool(WARM, 2.0), tool(MUTMUT, 80.0), tool(COSMIC_RAY, 600.0))
-    found = Comparison(tools, 33894, 0.7, Sizes(300, 60, 3, 0))
+    rounds = times_of([Batch(10, 0.9), Batch(10, 0.6)], [Batch(10, 0.1), Batch(20, 0.2)])
+    found = Comparison(tools, 33894, 0.7, Sizes(300, 60, 3, 0), {MUTMUT: rounds})
     os.environ["COLUMNS"] = "200"
     show(console(), found)
     said = capsys.readouterr().out
     assert "this engine, cold: 10.0 ms a mutant, target at most 15 ms" in said
-    assert "mutmut: 8.0 times the CPU of this engine, cold, target at least 5 times" in said
+    mutmut = "mutmut: 8.0 times the CPU of this engine, cold (6.0, 9.0 in the same round), target at least 5 times"
+    assert mutmut in said
     assert "cosmic-ray: 60.0 times the CPU of this engine, cold, target at least 70 times" in said
     assert "made by mutmut: 2 of 14: 1, 3" in said
     assert json.loads(json.dumps(found.as_json()))["times_mutmut"] == pytest.approx(8.0)

@@ -90,7 +90,11 @@ def _targets(found: Comparison) -> list[str]:
     for name, least in ((MUTMUT, TIMES_MUTMUT), (COSMIC_RAY, TIMES_COSMIC_RAY)):
         times = found.times(name)
         if times is not None:
-            lines.append(f"{name}: {times:.1f} times the CPU of this engine, cold, target at least {least:g} times")
+            by_round = ", ".join(f"{one:.1f}" for one in sorted(found.rounds.get(name, ())))
+            rounds = f" ({by_round} in the same round)" if by_round else ""
+            lines.append(
+                f"{name}: {times:.1f} times the CPU of this engine, cold{rounds}, target at least {least:g} times"
+            )
     return lines
 
 

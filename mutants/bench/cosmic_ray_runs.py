@@ -5,7 +5,8 @@ import json
 import random
 import shutil
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Iterator
 from contextlib import closing, suppress
 from pathlib import Path
 
@@ -42,21 +43,14 @@ def prepare(cosmic_ray: Path, place: Path) -> tuple[list[str], float]:
         return [row[0] for row in base.execute(order)], ended.cpu_seconds
 
 
-def run_batches(
-    cosmic_ray: Path, place: Path, jobs: list[str], sample: int, rounds: int, seed: int, announce: Callable[[str], None]
-) -> tuple[list[Batch], dict[str, int]]:
-    """A sample in so many batches, what a run of no mutant takes taken off each; and how many had each outcome."""
+def batches(cosmic_ray: Path, place: Path, jobs: list[str], sample: int, rounds: int, seed: int) -> Iterator[Batch]:
+    """A sample in so many batches, each run when it is asked for, what a run of no mutant takes taken off."""
     drawn = random.Random(seed).sample(jobs, min(max(sample, rounds), len(jobs)))
-    batches = []
-    outcomes: list[str] = []
     for number in range(rounds):
-        announce(f"cosmic-ray, batch {number + 1} of {rounds}")
         part = drawn[number::rounds]
         empty, _ = _run(cosmic_ray, place, [])
         seconds, found = _run(cosmic_ray, place, part)
-        batches.append(Batch(len(part), seconds, empty))
-        outcomes += found
-    return batches, {word: outcomes.count(word) for word in sorted(set(outcomes))}
+        yield Batch(len(part), seconds, empty, Counter(found))
 
 
 def mutated_trees(cosmic_ray: Path, place: Path) -> Iterator[Mutated]:

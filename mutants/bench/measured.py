@@ -7,7 +7,7 @@ import statistics
 import subprocess
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from impl.command import CommandError
@@ -28,11 +28,13 @@ class Ended:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """One batch: so many mutants in so many CPU seconds, those that any run has (`fixed`) taken off."""
+    """One batch: so many mutants in so many CPU seconds, those that any run has (`fixed`) taken off, and how many had each
+    outcome."""
 
     mutants: int
     cpu_seconds: float
     fixed: float = 0.0
+    outcomes: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def milliseconds(self) -> float:

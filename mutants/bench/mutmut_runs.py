@@ -4,7 +4,8 @@ import ast
 import json
 import random
 import re
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 from impl.command import CommandError
@@ -43,20 +44,15 @@ def prepare(mutmut: Path, place: Path) -> tuple[list[str], float]:
     return names, ended.cpu_seconds
 
 
-def run_batches(
-    mutmut: Path, place: Path, names: list[str], sample: int, rounds: int, seed: int, announce: Callable[[str], None]
-) -> tuple[list[Batch], dict[str, int]]:
-    """A sample in so many batches, what a run of one mutant takes taken off each; and how many got each exit code."""
+def batches(mutmut: Path, place: Path, names: list[str], sample: int, rounds: int, seed: int) -> Iterator[Batch]:
+    """A sample in so many batches, each run when it is asked for, what a run of one mutant takes taken off."""
     drawn = random.Random(seed).sample(names, min(max(sample, 2 * rounds), len(names)))
-    batches = []
     for number in range(rounds):
-        announce(f"mutmut, batch {number + 1} of {rounds}")
         part = drawn[number::rounds]
         alone = demand(run_measured(_command(mutmut, part[0]), place), "mutmut").cpu_seconds
         batch = demand(run_measured(_command(mutmut, *part), place), "mutmut").cpu_seconds
-        batches.append(Batch(len(part) - 1, batch, alone))
-    codes = [code for name, code in _exit_codes(place).items() if name in drawn]
-    return batches, {_word(code): codes.count(code) for code in sorted(set(codes), key=str)}
+        codes = _exit_codes(place)
+        yield Batch(len(part) - 1, batch, alone, Counter(_word(codes[name]) for name in part))
 
 
 def mutated_trees(place: Path) -> Iterator[Mutated]:

@@ -33,16 +33,15 @@ def search_alone(place: Path) -> tuple[int, float]:
     return int(steps), float(seconds)
 
 
-def run_own(place: Path) -> tuple[Batch, Batch, dict[str, int]]:
-    """One run with an empty cache, the same again, and how many mutants got each status."""
+def run_own(place: Path) -> tuple[Batch, Batch]:
+    """One run with an empty cache, and the same again."""
     shutil.rmtree(place / PLACE.parts[0], ignore_errors=True)
     batches = []
-    statuses: dict[str, int] = {}
     for _ in range(2):
         ended = demand(run_measured(COMMAND, place), "this engine")
-        statuses = json.loads(ended.said.splitlines()[-1])
-        batches.append(Batch(sum(statuses.values()), ended.cpu_seconds))
-    return batches[0], batches[1], statuses
+        statuses: dict[str, int] = json.loads(ended.said.splitlines()[-1])
+        batches.append(Batch(sum(statuses.values()), ended.cpu_seconds, outcomes=statuses))
+    return batches[0], batches[1]
 
 
 def mutated_trees(root: Path = ROOT) -> Iterator[Mutated]:
