@@ -280,8 +280,9 @@ def test_an_interrupted_run_ends_with_a_summary_and_says_that_it_is_incomplete(t
         stdout=subprocess.PIPE,
         text=True,
     )
-    time.sleep(0.2)
-    while not any(child_of_server_spins(gate.pid)):
+    deadline = time.monotonic() + 60
+    while not any(spins(process) for process in below_servers(gate.pid)):
+        assert gate.poll() is None and time.monotonic() < deadline, "no mutant has spun"
         time.sleep(0.005)
     gate.send_signal(signal.SIGINT)
     out, _ = gate.communicate(timeout=20)
@@ -294,17 +295,21 @@ def test_an_interrupted_run_ends_with_a_summary_and_says_that_it_is_incomplete(t
     assert list(tmp_path.iterdir()) == [path]
 
 
-def child_of_server_spins(engine: int) -> list[bool]:
-    """For every child of the engine's server, whether it has used a tenth of a second of CPU."""
-    used = []
-    for server in children(engine):
-        for child in children(server):
-            try:
-                fields = Path(f"/proc/{child}/stat").read_text().rpartition(")")[2].split()
-            except OSError:
-                continue
-            used.append(int(fields[11]) / os.sysconf("SC_CLK_TCK") >= 0.1)
-    return used
+def spins(pid: int) -> bool:
+    """Whether the process has used a tenth of a second of CPU in user mode and begun no process of its own."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return False
+    return int(fields[11]) / os.sysconf("SC_CLK_TCK") >= 0.1 and not children(pid)
+
+
+def below_servers(engine: int) -> list[int]:
+    """Every process that a server of the engine's has begun, or one beside it has."""
+    found = [child for server in children(engine) for child in children(server)]
+    for process in found:
+        found += children(process)
+    return found
 
 
 def children(pid: int) -> list[int]:
